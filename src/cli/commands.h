@@ -1,0 +1,18 @@
+// One file a command. Each adds its subcommand to the app; the callback leaves the exit code in `exit_code`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.h"
+
+namespace teapot::cli {
+
+// Exit code of a command whose input was at fault (a broken file, a wrong option, a refused prompt).
+constexpr int kExitError = 2;
+
+// Prints "error: message" to stderr and returns kExitError.
+int report(const Error& error);
+
+void add_text(CLI::App& app, int& exit_code);
+
+}  // namespace teapot::cli

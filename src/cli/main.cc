@@ -1,0 +1,20 @@
+#include <cstdio>
+
+#include "base/log.h"
+#include "cli/commands.h"
+
+int main(int argc, char** argv) {
+  teapot::log::to_stderr(spdlog::level::info);
+  CLI::App app{"Teapot: Qwen3.5 / Qwen3.6 language models at the lowest time per output token"};
+  app.set_version_flag("--version", "teapot " TEAPOT_VERSION);
+  app.require_subcommand(1);
+  int exit_code = 0;
+  teapot::cli::add_text(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int code = app.exit(e);
+    return code == 0 ? 0 : teapot::cli::kExitError;
+  }
+  return exit_code;
+}

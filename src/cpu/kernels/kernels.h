@@ -1,0 +1,88 @@
+// The kernel table: one entry for each thing that is worth an instruction set, filled by kernels/scalar, avx2, avx512, avx512vnni.
+//
+// Promise of every entry: the result for one (row, token) depends on that row and that token only, with one fixed order of operations.
+// Calls with n tokens give the same bits as n calls with one; a range of rows gives the same bits as its parts. Tables of different
+// instruction sets may differ in the last bits. This header includes nothing with inline code: see cmake/floors.cmake.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace teapot::cpu {
+
+constexpr size_t kQuantBlock = 32;         // activations are rounded to int8 in blocks of so many, each with its own scale
+constexpr size_t kKvBlock = 256;           // positions per attention partial (design section 4)
+constexpr size_t kKernelWeightTypes = 15;  // plan::kWeightTypes, checked where the tables are chosen
+
+enum KvType : int { kKvF32, kKvF16, kKvBF16 };
+
+// Rows of activations, in the forms that matmuls read. Row t begins at t * stride elements; strides are multiples of 64.
+struct Activations {
+  const float* f32;     // [tokens, stride], zero-padded to the stride
+  const int8_t* q8;     // [tokens, stride] or null
+  const float* scales;  // [tokens, stride / 32]: x = scale * q
+  const int32_t* sums;  // [tokens, stride / 16]: sum of q over each half block (16), for formats with an offset or a minimum
+  size_t stride;
+};
+
+// y[token, row] = W[row] . x[token] for rows [first, last) of a packed matrix and `tokens` rows of activations.
+// weights: row-major blocks of the type, row r at weights + r * row_bytes(type, cols). out[t * out_stride + (row - first)].
+// token_index: activations of output t are row token_index[t] (null: t itself), so that an expert reads its tokens in place.
+using MatmulFn = void (*)(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x,
+                          const uint32_t* token_index, size_t tokens, float* out, size_t out_stride);
+
+// One head of the recurrence for one token after the other (spec 3.5 step 7); strides are in floats from token to token.
+// q is scaled, q and k are normalised; alpha, beta: one a token. state [dk, dv] in place. out: [tokens, dv].
+struct GdnHead {
+  const float *q, *k, *v, *alpha, *beta;
+  size_t q_stride, k_stride, v_stride, gate_stride, out_stride;
+  size_t dk, dv, tokens;
+};
+
+struct KernelTable {
+  const char* isa;
+
+  // Weights dequantised on the fly, activations f32: the reference path, and the only one of F32, F16, BF16. All types.
+  MatmulFn matmul_f32[kKernelWeightTypes];
+  // Weights x int8 activations; null where the type has no such kernel.
+  MatmulFn matmul_q8[kKernelWeightTypes];
+
+  // One row to int8, blocks of 32: scale = max|x| / 127, q = round to nearest even (x / scale); sums over 16. cols: multiple of 32.
+  void (*quantize)(const float* x, size_t cols, int8_t* q, float* scales, int32_t* sums);
+
+  // y = x * rsqrt(mean x^2 + eps) * w.
+  void (*rms_norm)(const float* x, const float* w, float eps, size_t n, float* y);
+  // y = x * scale * rsqrt(sum x^2 + eps) (spec 3.5 step 4).
+  void (*l2_norm)(const float* x, float eps, float scale, size_t n, float* y);
+  // y = silu(gate) * up.
+  void (*silu_mul)(const float* gate, const float* up, size_t n, float* y);
+  // y = x * sigmoid(gate).
+  void (*sigmoid_mul)(const float* x, const float* gate, size_t n, float* y);
+  // y = silu(x).
+  void (*silu)(const float* x, size_t n, float* y);
+  // y += scale * x.
+  void (*add_scaled)(const float* x, float scale, size_t n, float* y);
+  // One token of the causal depthwise convolution and its silu: out[c] = silu(sum_i w[i][c] * rows[i][c]), i from the oldest.
+  void (*conv_silu)(const float* const* rows, const float* w, size_t kernel, size_t channels, float* out);
+  void (*gdn_head)(const GdnHead& head, float* state, float* out);
+  // y = rms_norm(o, w) * silu(z): norm before gate (spec 3.5 step 8).
+  void (*gated_norm)(const float* o, const float* z, const float* w, float eps, size_t n, float* y);
+
+  // Attention of one query head over `positions` of one KV head, by KvType. keys, values: position p at p * kv_stride elements.
+  // Blocks of kKvBlock positions give partial results (max, sum, weighted values) that are combined in order.
+  // scratch: kKvBlock + head_dim floats.
+  void (*attend[3])(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
+                    float* scratch, float* out);
+  // f32 -> cache element, by KvType; f16 saturates at 65504 and returns how many did.
+  size_t (*store_kv[3])(const float* x, size_t n, void* out);
+
+  // First index of the largest value; -1 if any is NaN.
+  int32_t (*argmax)(const float* x, size_t n);
+};
+
+extern const KernelTable kScalarKernels;
+extern const KernelTable kAvx2Kernels;
+extern const KernelTable kAvx512Kernels;
+extern const KernelTable kAvx512VnniKernels;
+
+}  // namespace teapot::cpu

@@ -1,0 +1,87 @@
+// What the engine asks of a backend: take the weights, hold the states of sequences, prepare plans, run steps.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+namespace teapot::plan {
+
+enum class SlotId : uint16_t {};
+enum class PlanId : uint16_t {};
+
+// What a row of the step gives back.
+enum class RowReturn : uint8_t { kNothing, kArgmax, kLogits };
+
+// Consecutive tokens of one sequence within a step.
+struct SequenceRows {
+  SlotId slot;
+  uint32_t first_row;
+  uint32_t rows;
+  uint32_t position;  // of the first row: the slot's committed tokens before the step
+};
+
+// One step's input. Flat and reused; the rows of a sequence are consecutive, sequences stand in the order of `sequences`.
+struct StepPacket {
+  std::vector<int32_t> tokens;          // [rows]
+  std::vector<SequenceRows> sequences;  // cover all rows, each slot at most once
+  std::vector<RowReturn> returns;       // [rows]
+};
+
+struct TapResult {
+  std::string name;
+  size_t cols;
+  std::vector<float> f32;    // [rows, cols], if the buffer is f32
+  std::vector<int32_t> i32;  // [rows, cols], if it is i32
+};
+
+// One step's output, valid until the next run.
+struct StepResult {
+  std::vector<uint32_t> rows;            // rows with a return, ascending
+  std::vector<int32_t> argmax;           // [rows]: lowest id among equals; -1 if a logit is NaN
+  std::vector<std::span<float>> logits;  // [rows] each [vocab], empty for kArgmax; the sampler may change them
+  std::vector<TapResult> taps;
+};
+
+// The state of one sequence, read back (tests, later checkpoints).
+struct StateSnapshot {
+  std::vector<float> recurrent;  // [value_heads, dk, dv] of one GDN layer
+  std::vector<float> conv;       // [conv_kernel-1, channels], oldest first
+};
+
+// {requested, active, reason}: every switch reports what became of it.
+struct SwitchReport {
+  std::string name, requested, active, reason;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // Copies the weights in. progress is called with the bytes done so far, from this thread.
+  virtual Status load(const WeightTable& weights, const StateLayout& layout,
+                      const std::function<void(uint64_t done, uint64_t total)>& progress) = 0;
+
+  // Binds a plan to this backend: buffers, kernels. The returned id stays valid for the backend's life.
+  virtual Result<PlanId> prepare(const Plan& plan) = 0;
+
+  // A fresh state with room for `tokens` positions. kMemory when it cannot be had, with the numbers.
+  virtual Result<SlotId> open_slot(uint32_t tokens) = 0;
+  virtual void close_slot(SlotId slot) = 0;
+
+  // Runs one step: state of the packet's slots advances by their rows. The packet must fit the plan's shape (rows, sequences). An
+  // error leaves the packet's slots unusable (close them).
+  virtual Status run(PlanId plan, const StepPacket& packet, StepResult& result) = 0;
+
+  virtual StateSnapshot snapshot(SlotId slot, uint32_t gdn_layer) const = 0;
+
+  virtual uint64_t state_bytes(uint32_t tokens) const = 0;  // of a slot with room for so many
+  virtual std::vector<SwitchReport> switches() const = 0;
+};
+
+}  // namespace teapot::plan
