@@ -28,8 +28,9 @@ struct Activations {
 // y[token, row] = W[row] . x[token] for rows [first, last) of a packed matrix and `tokens` rows of activations.
 // weights: row-major blocks of the type, row r at weights + r * row_bytes(type, cols). out[t * out_stride + (row - first)].
 // token_index: activations of output t are row token_index[t] (null: t itself), so that an expert reads its tokens in place.
-using MatmulFn = void (*)(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x,
-                          const uint32_t* token_index, size_t tokens, float* out, size_t out_stride);
+using Matmul = void(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
+                    size_t tokens, float* out, size_t out_stride);
+using MatmulFn = Matmul*;
 
 // One head of the recurrence for one token after the other (spec 3.5 step 7); strides are in floats from token to token.
 // q is scaled, q and k are normalised; alpha, beta: one a token. state [dk, dv] in place. out: [tokens, dv].
@@ -48,6 +49,7 @@ struct KernelTable {
   MatmulFn matmul_q8[kKernelWeightTypes];
 
   // One row to int8, blocks of 32: scale = max|x| / 127, q = round to nearest even (x / scale); sums over 16. cols: multiple of 32.
+  // A block with an infinity or NaN gets scale NaN and q 0, so that the products say so.
   void (*quantize)(const float* x, size_t cols, int8_t* q, float* scales, int32_t* sums);
 
   // y = x * rsqrt(mean x^2 + eps) * w.
@@ -73,10 +75,10 @@ struct KernelTable {
   // scratch: kKvBlock + head_dim floats.
   void (*attend[3])(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
                     float* scratch, float* out);
-  // f32 -> cache element, by KvType; f16 saturates at 65504 and returns how many did.
+  // f32 -> cache element, by KvType, to nearest even; f16 saturates at 65504 and returns how many did. NaN stays NaN.
   size_t (*store_kv[3])(const float* x, size_t n, void* out);
 
-  // First index of the largest value; -1 if any is NaN.
+  // First index of the largest value; -1 if any is NaN or n is 0.
   int32_t (*argmax)(const float* x, size_t n);
 };
 
