@@ -1,0 +1,94 @@
+// The house stands: a file includes only from its own floor and from floors below, and no two files include each other in a ring.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test_data.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a floor may include, besides itself. cpu, model and text know nothing of each other.
+const std::map<std::string, std::set<std::string>> kBelow = {
+    {"base", {}},
+    {"plan", {"base"}},
+    {"cpu", {"base", "plan"}},
+    {"model", {"base", "plan"}},
+    {"text", {"base"}},
+    {"engine", {"base", "plan", "cpu", "model", "text"}},
+    {"server", {"base", "plan", "cpu", "model", "text", "engine"}},
+    {"cli", {"base", "plan", "cpu", "model", "text", "engine", "server"}},
+};
+
+std::string floor_of(const std::string& file) { return file.substr(0, file.find('/')); }
+
+// file -> files of the project that it includes, both relative to src/
+std::map<std::string, std::vector<std::string>> includes() {
+  const fs::path root = fs::path(TEAPOT_SOURCE_DIR) / "src";
+  const std::regex line_re(R"re(^\s*#\s*include\s*"([^"]+)")re");
+  std::map<std::string, std::vector<std::string>> graph;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension != ".cc" && extension != ".h" && extension != ".inc") continue;
+    auto& out = graph[fs::relative(entry.path(), root).string()];
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      std::smatch match;
+      if (!std::regex_search(line, match, line_re)) continue;
+      if (fs::exists(root / match[1].str())) out.push_back(match[1].str());
+    }
+  }
+  return graph;
+}
+
+TEST(Floors, IncludesGoDownwardsOnly) {
+  const auto graph = includes();
+  ASSERT_GT(graph.size(), 20u);
+  for (const auto& [file, targets] : graph) {
+    const auto below = kBelow.find(floor_of(file));
+    ASSERT_NE(below, kBelow.end()) << file << " is on no known floor";
+    for (const std::string& target : targets) {
+      EXPECT_TRUE(floor_of(target) == floor_of(file) || below->second.contains(floor_of(target))) << file << " includes " << target;
+    }
+  }
+}
+
+TEST(Floors, NoFileIncludesItselfOverOthers) {
+  const auto graph = includes();
+  enum class Mark { kNew, kOpen, kDone };
+  std::map<std::string, Mark> marks;
+  std::vector<std::string> path;
+  const auto visit = [&](const auto& self, const std::string& file) -> void {
+    marks[file] = Mark::kOpen;
+    path.push_back(file);
+    const auto found = graph.find(file);
+    if (found != graph.end()) {
+      for (const std::string& target : found->second) {
+        if (marks[target] == Mark::kNew) self(self, target);
+        if (marks[target] == Mark::kOpen) ADD_FAILURE() << "a ring over " << file << " and " << target;
+      }
+    }
+    path.pop_back();
+    marks[file] = Mark::kDone;
+  };
+  for (const auto& [file, targets] : graph) {
+    if (marks[file] == Mark::kNew) visit(visit, file);
+  }
+}
+
+TEST(Floors, FilesAreOneIdeaLong) {
+  for (const auto& [file, targets] : includes()) {
+    std::ifstream in(fs::path(TEAPOT_SOURCE_DIR) / "src" / file);
+    const auto lines = std::count(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>(), '\n');
+    EXPECT_LE(lines, 520) << file << ": a bigger file is two ideas";
+  }
+}
+
+}  // namespace
