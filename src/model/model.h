@@ -1,0 +1,46 @@
+// A checkpoint, read and understood: what a backend loads and what plans are written from.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "model/checkpoint.h"
+#include "model/generation_config.h"
+#include "model/gguf.h"
+#include "model/hf_directory.h"
+#include "model/model_config.h"
+#include "model/tensor_check.h"
+#include "model/weights.h"
+#include "plan/plan.h"
+
+namespace teapot::model {
+
+struct Model {
+  std::string path;
+  ModelConfig config;
+  plan::WeightTable weights;  // points into the source's mapped files
+  ModelWeights ids;           // which of them is what
+  plan::StateLayout layout;
+  GenerationConfig generation;
+  std::vector<std::string> notes;  // what a user should be told once, at load
+  SkippedByReason skipped;
+  std::variant<Checkpoint, Gguf> source;  // a Hugging Face directory's tensors, or a GGUF file with its metadata
+
+  const Checkpoint& checkpoint() const {
+    const auto* gguf = std::get_if<Gguf>(&source);
+    return gguf != nullptr ? gguf->checkpoint : std::get<Checkpoint>(source);
+  }
+  const Gguf* gguf() const { return std::get_if<Gguf>(&source); }  // nullptr: from a directory
+};
+
+// path: a Hugging Face directory or a GGUF file (any part of a split one). Maps the files and reads little but their headers and small
+// tensors. Errors name file, tensor, field or key; kUnsupported the quantization method, architecture or type that is not there.
+Result<Model> load_model(const std::string& path);
+
+// The configuration of a Hugging Face directory or of a config.json alone. Quantised weights are kUnsupported: the message names the
+// method.
+Result<ModelConfig> load_config(const Source& source);
+
+}  // namespace teapot::model
