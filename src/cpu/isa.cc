@@ -11,6 +11,36 @@ static_assert(kKernelWeightTypes == plan::kWeightTypes);
 
 using Features = std::vector<std::string_view>;
 
+// __builtin_cpu_supports takes literals only. It asks the operating system too: registers that are not saved do not count.
+#define TEAPOT_NEEDS_FEATURE(missing, feature) \
+  if (!__builtin_cpu_supports(feature)) missing.emplace_back(feature)
+
+Features missing_for_avx2() {
+  Features missing;
+  TEAPOT_NEEDS_FEATURE(missing, "avx2");
+  TEAPOT_NEEDS_FEATURE(missing, "fma");
+  TEAPOT_NEEDS_FEATURE(missing, "bmi2");
+  TEAPOT_NEEDS_FEATURE(missing, "f16c");
+  return missing;
+}
+
+Features missing_for_avx512() {
+  Features missing = missing_for_avx2();
+  TEAPOT_NEEDS_FEATURE(missing, "avx512f");
+  TEAPOT_NEEDS_FEATURE(missing, "avx512bw");
+  TEAPOT_NEEDS_FEATURE(missing, "avx512vl");
+  TEAPOT_NEEDS_FEATURE(missing, "avx512dq");
+  return missing;
+}
+
+Features missing_for_avx512vnni() {
+  Features missing = missing_for_avx512();
+  TEAPOT_NEEDS_FEATURE(missing, "avx512vnni");
+  return missing;
+}
+
+#undef TEAPOT_NEEDS_FEATURE
+
 struct Candidate {
   std::string_view name;
   const KernelTable* table;
@@ -19,6 +49,9 @@ struct Candidate {
 
 const Candidate kCandidates[] = {
     // best first
+    {"avx512vnni", &kAvx512VnniKernels, missing_for_avx512vnni},
+    {"avx512", &kAvx512Kernels, missing_for_avx512},
+    {"avx2", &kAvx2Kernels, missing_for_avx2},
     {"scalar", &kScalarKernels, [] { return Features(); }},
 };
 

@@ -33,9 +33,9 @@ void attend(const float* q, const Element* keys, const Element* values, size_t p
     float part_max = -std::numeric_limits<float>::infinity();
     for (size_t p = 0; p < count; ++p) {
       const Element* k = keys + (begin + p) * kv_stride;
-      float dot = 0;
-      for (size_t i = 0; i < head_dim; ++i) dot += q[i] * to_f32(k[i]);
-      scores[p] = dot * scale;
+      double dot = 0;  // a chain of f32 additions would be less exact than the vector tables' many partial sums
+      for (size_t i = 0; i < head_dim; ++i) dot += static_cast<double>(q[i]) * to_f32(k[i]);
+      scores[p] = static_cast<float>(dot) * scale;
       part_max = std::max(part_max, scores[p]);
     }
     float part_sum = 0;

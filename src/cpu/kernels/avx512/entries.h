@@ -1,0 +1,38 @@
+// What the avx512 table consists of.
+#pragma once
+
+#include "cpu/kernels/formats.h"
+#include "cpu/kernels/kernels.h"
+
+namespace teapot::cpu::avx512 {
+
+// Defined for every format, matmul_q8 for the quantised ones.
+template <class Format>
+void matmul_f32(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
+                size_t tokens, float* out, size_t out_stride);
+template <class Format>
+void matmul_q8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
+               size_t tokens, float* out, size_t out_stride);
+
+void quantize(const float* x, size_t cols, int8_t* q, float* scales, int32_t* sums);
+void rms_norm(const float* x, const float* w, float eps, size_t n, float* y);
+void l2_norm(const float* x, float eps, float scale, size_t n, float* y);
+void silu_mul(const float* gate, const float* up, size_t n, float* y);
+void sigmoid_mul(const float* x, const float* gate, size_t n, float* y);
+void silu(const float* x, size_t n, float* y);
+void add_scaled(const float* x, float scale, size_t n, float* y);
+void conv_silu(const float* const* rows, const float* w, size_t kernel, size_t channels, float* out);
+void gdn_head(const GdnHead& head, float* state, float* out);
+void gated_norm(const float* o, const float* z, const float* w, float eps, size_t n, float* y);
+void attend_f32(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
+                float* scratch, float* out);
+void attend_f16(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
+                float* scratch, float* out);
+void attend_bf16(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
+                 float* scratch, float* out);
+size_t store_f32(const float* x, size_t n, void* out);
+size_t store_f16(const float* x, size_t n, void* out);
+size_t store_bf16(const float* x, size_t n, void* out);
+int32_t argmax(const float* x, size_t n);
+
+}  // namespace teapot::cpu::avx512

@@ -1,0 +1,20 @@
+#include "cpu/kernels/avx512/entries.h"
+#include "cpu/kernels/avx512/int8.h"
+#include "cpu/kernels/simd/matmul_int8.h"
+
+namespace teapot::cpu::avx512 {
+
+template <class Format>
+void matmul_q8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
+               size_t tokens, float* out, size_t out_stride) {
+  matmul_int8<Int8, Format>(weights, cols, first, last, x, token_index, tokens, out, out_stride);
+}
+
+template Matmul matmul_q8<Q2_K>;
+template Matmul matmul_q8<Q3_K>;
+template Matmul matmul_q8<Q4_K>;
+template Matmul matmul_q8<Q5_K>;
+template Matmul matmul_q8<Q6_K>;
+template Matmul matmul_q8<IQ4_XS>;
+
+}  // namespace teapot::cpu::avx512

@@ -1,0 +1,156 @@
+// The kernels that go over positions: the recurrence and attention.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cpu/kernels/kernel_test.h"
+
+namespace teapot::cpu {
+namespace {
+
+struct RandomRun {
+  size_t dk, dv, tokens;
+  std::vector<float> q, k, v, alpha, beta;
+
+  RandomRun(std::mt19937& rng, size_t key_dim, size_t value_dim, size_t count)
+      : dk(key_dim),
+        dv(value_dim),
+        tokens(count),
+        q(random_floats(rng, count * dk, 0.1f)),
+        k(random_floats(rng, count * dk, 0.1f)),
+        v(random_floats(rng, count * dv)),
+        alpha(count),
+        beta(count) {
+    for (size_t t = 0; t < count; ++t) {
+      alpha[t] = 0.8f + 0.01f * static_cast<float>(t % 20);
+      beta[t] = 0.5f;
+    }
+  }
+
+  GdnHead head(size_t first, size_t count) const {
+    return {&q[first * dk], &k[first * dk], &v[first * dv], &alpha[first], &beta[first], dk, dk, dv, 1, dv, dk, dv, count};
+  }
+};
+
+class GdnTest : public KernelTest {};
+
+TEST_P(GdnTest, IsTheRecurrenceInDouble) {
+  for (const size_t dv : {1, 8, 16, 24, 32, 40, 100, 128}) {
+    const RandomRun run(rng, 48, dv, 9);
+    std::vector<float> state = random_floats(rng, run.dk * dv), out(run.tokens * dv);
+    std::vector<double> exact(state.begin(), state.end());
+    table->gdn_head(run.head(0, run.tokens), state.data(), out.data());
+    for (size_t t = 0; t < run.tokens; ++t) {
+      for (size_t j = 0; j < dv; ++j) {
+        double predicted = 0, read = 0;
+        for (size_t i = 0; i < run.dk; ++i) predicted += (exact[i * dv + j] *= run.alpha[t]) * run.k[t * run.dk + i];
+        const double delta = run.beta[t] * (run.v[t * dv + j] - predicted);
+        for (size_t i = 0; i < run.dk; ++i) read += (exact[i * dv + j] += run.k[t * run.dk + i] * delta) * run.q[t * run.dk + i];
+        EXPECT_NEAR(out[t * dv + j], read, 2e-6);
+      }
+    }
+    for (size_t i = 0; i < state.size(); ++i) EXPECT_NEAR(state[i], exact[i], 2e-6);
+  }
+}
+
+// The property that the exactness of chunked prefill and of speculation rests on.
+TEST_P(GdnTest, RunOfTokensEqualsTokensOneByOneBitForBit) {
+  for (const size_t dv : {24, 32, 128}) {
+    const RandomRun run(rng, 128, dv, 7);
+    std::vector<float> together = random_floats(rng, run.dk * dv), apart = together, out(run.tokens * dv), out_apart = out;
+    table->gdn_head(run.head(0, run.tokens), together.data(), out.data());
+    for (size_t t = 0; t < run.tokens; ++t) table->gdn_head(run.head(t, 1), apart.data(), &out_apart[t * dv]);
+    EXPECT_TRUE(same_bits(together, apart));
+    EXPECT_TRUE(same_bits(out, out_apart));
+  }
+}
+
+TEAPOT_ALL_ISAS(GdnTest);
+
+class AttendTest : public KernelTest {
+ protected:
+  struct Cache {
+    std::vector<unsigned char> bytes;
+    std::vector<float> values;  // as they are read back
+  };
+
+  Cache store(KvType type, const std::vector<float>& x) const {
+    const size_t element = type == kKvF32 ? 4 : 2;
+    Cache cache{std::vector<unsigned char>(x.size() * element), std::vector<float>(x.size())};
+    table->store_kv[type](x.data(), x.size(), cache.bytes.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      uint16_t bits;
+      std::memcpy(&bits, &cache.bytes[i * element], 2);
+      cache.values[i] = type == kKvF32 ? x[i] : type == kKvF16 ? f16_to_f32(bits) : bf16_to_f32(bits);
+    }
+    return cache;
+  }
+
+  std::vector<float> attend(KvType type, const std::vector<float>& q, const Cache& k, const Cache& v, size_t positions, size_t stride) {
+    std::vector<float> scratch(kKvBlock + q.size()), out(q.size());
+    table->attend[type](q.data(), k.bytes.data(), v.bytes.data(), positions, stride, q.size(), 0.125f, scratch.data(), out.data());
+    return out;
+  }
+};
+
+TEST_P(AttendTest, IsSoftmaxInDouble) {
+  for (const KvType type : {kKvF32, kKvF16, kKvBF16}) {
+    for (const size_t head_dim : {4, 32, 48, 64, 100, 128, 256}) {
+      for (const size_t positions : {1, 2, 17, 255, 256, 257, 700}) {
+        const size_t stride = 2 * head_dim;
+        const auto q = random_floats(rng, head_dim, 2);
+        const Cache k = store(type, random_floats(rng, positions * stride)), v = store(type, random_floats(rng, positions * stride));
+        const auto out = attend(type, q, k, v, positions, stride);
+        std::vector<double> expected(head_dim);
+        double sum = 0;
+        for (size_t p = 0; p < positions; ++p) {
+          double dot = 0;
+          for (size_t i = 0; i < head_dim; ++i) dot += static_cast<double>(q[i]) * k.values[p * stride + i];
+          const double weight = std::exp(0.125 * dot);
+          sum += weight;
+          for (size_t i = 0; i < head_dim; ++i) expected[i] += weight * v.values[p * stride + i];
+        }
+        for (size_t i = 0; i < head_dim; ++i) {
+          ASSERT_NEAR(out[i], expected[i] / sum, 3e-6) << "type " << type << " head_dim " << head_dim << " positions " << positions;
+        }
+      }
+    }
+  }
+}
+
+// Large scores, rising and falling over the blocks: neither overflow nor a wrong correction of the blocks before.
+TEST_P(AttendTest, LargeScoresAndLateMaxima) {
+  constexpr size_t kDim = 32, kPositions = 3 * kKvBlock + 5;
+  for (const size_t peak : {size_t{0}, kKvBlock, 2 * kKvBlock + 7, kPositions - 1}) {
+    std::vector<float> keys(kPositions * kDim), values(kPositions * kDim);
+    for (size_t p = 0; p < kPositions; ++p) {
+      keys[p * kDim] = p == peak ? 1000.0f : -1000.0f;
+      values[p * kDim + 3] = static_cast<float>(p);
+    }
+    std::vector<float> q(kDim);
+    q[0] = 40;
+    const auto out = attend(kKvF32, q, store(kKvF32, keys), store(kKvF32, values), kPositions, kDim);
+    EXPECT_EQ(out[3], static_cast<float>(peak));
+  }
+}
+
+TEST_P(AttendTest, InfiniteScores) {
+  constexpr size_t kDim = 32, kPositions = 2 * kKvBlock;
+  std::vector<float> keys(kPositions * kDim), values(kPositions * kDim, 2.0f), q(kDim);
+  q[0] = 1;
+  for (size_t p = 0; p < kKvBlock; ++p) keys[p * kDim] = -std::numeric_limits<float>::infinity();
+  const Cache v = store(kKvF32, values);
+  EXPECT_FLOAT_EQ(attend(kKvF32, q, store(kKvF32, keys), v, kPositions, kDim)[5], 2.0f);  // a first block that weighs nothing
+  std::rotate(keys.begin(), keys.begin() + kKvBlock * kDim, keys.end());
+  EXPECT_FLOAT_EQ(attend(kKvF32, q, store(kKvF32, keys), v, kPositions, kDim)[5], 2.0f);  // a last one
+  for (size_t p = 0; p < kPositions; p += kPositions - 1) {
+    auto broken = keys;
+    broken[p * kDim + 7] = NAN;
+    EXPECT_TRUE(std::isnan(attend(kKvF32, q, store(kKvF32, broken), v, kPositions, kDim)[5])) << p;
+  }
+}
+
+TEAPOT_ALL_ISAS(AttendTest);
+
+}  // namespace
+}  // namespace teapot::cpu
