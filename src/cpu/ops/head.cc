@@ -1,0 +1,47 @@
+#include <algorithm>
+
+#include "cpu/ops/ops.h"
+
+namespace teapot::cpu {
+
+HeadOp::HeadOp(const plan::Head& op, Binder& binder)
+    : x_(binder.f32(op.x)), norm_(binder.vector(op.norm)), eps_(op.eps), linear_(binder.linear(op.matrix)) {
+  hidden_ = binder.activations(binder.f32(op.hidden), binder.rows(), linear_.int8);
+  best_ = binder.scratch<Best>(linear_.tiles(), binder.rows(), 1);
+  binder.need_worker_bytes(binder.rows() * linear_.tile_rows * sizeof(float));
+}
+
+void HeadOp::run(Step& step) const {
+  plan::StepResult& result = step.result;
+  normalise(step, x_, norm_, eps_, hidden_);
+  const size_t asked = result.rows.size();
+  if (asked == 0) return;
+  const size_t vocab = linear_.rows;
+  const bool keep_logits =
+      std::ranges::any_of(result.rows, [&](uint32_t row) { return step.packet.returns[row] == plan::RowReturn::kLogits; });
+  const Activations x = hidden_.at(step);
+  step.team.parallel_for(linear_.tiles(), [&](size_t tile, size_t worker) {
+    const size_t first = tile * linear_.tile_rows;
+    const size_t last = std::min(first + linear_.tile_rows, vocab);
+    float* const logits = keep_logits ? step.logits + first : reinterpret_cast<float*>(step.worker(worker));
+    const size_t stride = keep_logits ? vocab : last - first;
+    linear_.matmul(linear_.weights, linear_.cols, first, last, x, result.rows.data(), asked, logits, stride);
+    for (size_t i = 0; i < asked; ++i) {
+      const int32_t id = step.kernels.argmax(logits + i * stride, last - first);
+      best_.row(step, tile)[i] =
+          id < 0 ? Best{0, -1} : Best{logits[i * stride + static_cast<size_t>(id)], static_cast<int32_t>(first) + id};
+    }
+  });
+
+  for (size_t i = 0; i < asked; ++i) {
+    Best best = best_.row(step, 0)[i];
+    for (size_t tile = 1; tile < linear_.tiles() && best.id >= 0; ++tile) {
+      const Best other = best_.row(step, tile)[i];
+      if (other.id < 0 || other.value > best.value) best = other;
+    }
+    result.argmax[i] = best.id;
+    if (step.packet.returns[result.rows[i]] == plan::RowReturn::kLogits) result.logits[i] = {step.logits + i * vocab, vocab};
+  }
+}
+
+}  // namespace teapot::cpu
