@@ -149,7 +149,7 @@ MtpTensors mtp_tensors(const ModelConfig& config, const Checkpoint& checkpoint, 
 
 }  // namespace
 
-Result<ModelTensors> gguf_tensors(const ModelConfig& config, const Checkpoint& checkpoint) {
+ModelTensors gguf_tensors(const ModelConfig& config, const Checkpoint& checkpoint) {
   const Naming naming(config, checkpoint);
   const bool tiled = (config.family == Family::kQwen35 || config.family == Family::kQwen35Moe) && config.key_heads != config.value_heads;
   ModelTensors tensors{
@@ -162,11 +162,6 @@ Result<ModelTensors> gguf_tensors(const ModelConfig& config, const Checkpoint& c
   };
   if (!config.tied) tensors.head = naming.vocabulary("output.weight");
   for (size_t i = 0; i < config.layers.size(); ++i) {
-    // Stops at the first block that the file lacks altogether: a key may claim more blocks than anyone wants to list.
-    if (!naming.has(block_prefix(i) + "attn_norm.weight")) {
-      return fail(ErrorKind::kInvalid, "{}: tensor {}attn_norm.weight is missing, the metadata count {} layers",
-                  checkpoint.files.empty() ? "checkpoint" : checkpoint.files.front().path(), block_prefix(i), config.layers.size());
-    }
     tensors.layers.push_back(naming.block(i, config.layers[i]));
   }
   if (has_mtp(config, checkpoint)) tensors.mtp = mtp_tensors(config, checkpoint, naming);

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "base/error.h"
 #include "model/checkpoint.h"
 #include "model/model_config.h"
 #include "model/tensor_roles.h"
@@ -12,7 +11,7 @@ namespace teapot::model {
 
 // Variants (fused gate_up experts, ssm_in and ssm_ba of Qwen3-Next, ssm_dt without .bias, a missing output.weight) are found in the
 // tensors' names. An MTP block without nextn.eh_proj is no MTP (spec 5.3): its tensors are skipped. Nothing is read.
-Result<ModelTensors> gguf_tensors(const ModelConfig& config, const Checkpoint& checkpoint);
+ModelTensors gguf_tensors(const ModelConfig& config, const Checkpoint& checkpoint);
 
 // Why a tensor that no role asks for may be there; empty: it may not.
 std::string gguf_skip_reason(const ModelConfig& config, const Checkpoint& checkpoint, const Tensor& tensor);

@@ -6,16 +6,6 @@
 namespace teapot::model {
 namespace {
 
-// Layer counts come from files: 4096 layers of 4096 experts would be a list of gigabytes that no file backs up. The list is made
-// only as far as the file could have it.
-Status plausible(const ModelConfig& config, const Checkpoint& checkpoint) {
-  // The fewest tensors of a layer: two norms, six of attention, three of a dense FFN.
-  constexpr uint64_t kFewest = 8;
-  if (config.layers.size() * kFewest <= checkpoint.tensors.size()) return {};
-  return fail(ErrorKind::kInvalid, "{}: {} tensors are too few for num_hidden_layers {}",
-              checkpoint.files.empty() ? "checkpoint" : checkpoint.files.front().path(), checkpoint.tensors.size(), config.layers.size());
-}
-
 class Naming {
  public:
   Naming(const ModelConfig& config, const Checkpoint& checkpoint) : config_(config), checkpoint_(checkpoint) {}
@@ -200,7 +190,6 @@ Result<std::optional<MtpTensors>> mtp_tensors(const ModelConfig& config, const C
 
 Result<ModelTensors> hf_tensors(const ModelConfig& config, const Checkpoint& checkpoint) {
   TEAPOT_TRY(const std::string prefix, find_prefix(checkpoint));
-  TEAPOT_CHECK(plausible(config, checkpoint));
   const Naming naming(config, checkpoint);
   ModelTensors tensors{
       .conventions = {.zero_centred_norms = is_hybrid(config.family), .decay_is_log = true, .tiled_value_heads = false},

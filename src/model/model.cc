@@ -71,7 +71,7 @@ Result<Model> load_gguf(const Source& source) {
   const Gguf& gguf = model.source.emplace<Gguf>(std::move(opened));
   TEAPOT_TRY(model.config, read_gguf_config(gguf));
   TEAPOT_TRY(model.generation, read_gguf_generation(gguf, model.config));
-  TEAPOT_TRY(const ModelTensors tensors, gguf_tensors(model.config, gguf.checkpoint));
+  const ModelTensors tensors = gguf_tensors(model.config, gguf.checkpoint);
   TEAPOT_TRY(model.skipped, check_tensors(gguf.checkpoint, tensors,
                                           [&](const Tensor& tensor) { return gguf_skip_reason(model.config, gguf.checkpoint, tensor); }));
   TEAPOT_CHECK(bind_into(model, tensors));
@@ -85,8 +85,8 @@ Result<ModelConfig> load_config(const Source& source) {
   if (!json.is_object()) return fail(ErrorKind::kInvalid, "{}: expected a JSON object", source.config);
   TEAPOT_TRY(const auto quantization, find_quantization(json, source.path));
   if (quantization) {
-    return fail(ErrorKind::kUnsupported, "{}: the weights are quantized by {} ({}), which is not supported", quantization->where,
-                quantization->method, quantization->algorithm);
+    return fail(ErrorKind::kUnsupported, "{}: the weights are quantized by {} ({}; said by {}), which is not supported", source.config,
+                quantization->method, quantization->algorithm, quantization->where);
   }
   return read_hf_config(json, source.config);
 }
