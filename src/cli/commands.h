@@ -13,6 +13,7 @@ constexpr int kExitError = 2;
 // Prints "error: message" to stderr and returns kExitError.
 int report(const Error& error);
 
+void add_inspect(CLI::App& app, int& exit_code);
 void add_text(CLI::App& app, int& exit_code);
 
 }  // namespace teapot::cli

@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "teapot " TEAPOT_VERSION);
   app.require_subcommand(1);
   int exit_code = 0;
+  teapot::cli::add_inspect(app, exit_code);
   teapot::cli::add_text(app, exit_code);
   try {
     app.parse(argc, argv);
