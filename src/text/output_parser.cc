@@ -55,7 +55,7 @@ std::vector<OutputEvent> OutputParser::finish() {
 void OutputParser::take(ReasoningParser::Split split, std::vector<OutputEvent>& events) {
   if (!split.reasoning.empty()) events.emplace_back(ReasoningDelta{std::move(split.reasoning)});
   if (split.rest.empty()) return;
-  if (calls_ && reasoning_->ended_by_call() && !std::exchange(leftover_told_, true)) calls_->drop_think_close();
+  if (calls_ && reasoning_ && reasoning_->ended_by_call() && !std::exchange(leftover_told_, true)) calls_->drop_think_close();
   read_rest(std::move(split.rest), events);
 }
 

@@ -78,16 +78,14 @@ TEST(OutputParser, EveryCutGivesTheSame) {
   }
 }
 
-class Streaming : public ::testing::Test {
- protected:
-  void start(ToolFormat format, bool starts_in_reasoning = false) {
-    parser_ = *OutputParser::create({.tool_format = format, .starts_in_reasoning = starts_in_reasoning}, Json());
-  }
+struct Stream {
+  explicit Stream(ToolFormat format, bool starts_in_reasoning = false)
+      : parser(*OutputParser::create({.tool_format = format, .starts_in_reasoning = starts_in_reasoning}, Json())) {}
 
   // One push, and the text of the one delta that came of it.
   template <class Delta>
   std::string push(const std::string& piece) {
-    const std::vector<OutputEvent> events = parser_->push(piece);
+    const std::vector<OutputEvent> events = parser.push(piece);
     if (events.empty()) return "";
     EXPECT_EQ(events.size(), 1U);
     const auto* delta = std::get_if<Delta>(events.data());
@@ -95,53 +93,53 @@ class Streaming : public ::testing::Test {
     return delta == nullptr ? "?" : delta->text;
   }
 
-  std::optional<OutputParser> parser_;
+  OutputParser parser;
 };
 
-TEST_F(Streaming, WithoutToolsContentPassesAtOnce) {
-  start(ToolFormat::kNone);
-  EXPECT_EQ(push<ContentDelta>("Hello "), "Hello ");
-  EXPECT_EQ(push<ContentDelta>("<tool_call>\n"), "<tool_call>\n");
+TEST(Streaming, WithoutToolsContentPassesAtOnce) {
+  Stream stream(ToolFormat::kNone);
+  EXPECT_EQ(stream.push<ContentDelta>("Hello "), "Hello ");
+  EXPECT_EQ(stream.push<ContentDelta>("<tool_call>\n"), "<tool_call>\n");
 }
 
-TEST_F(Streaming, WithToolsOnlyWhiteSpaceAndWhatMayBeATagIsHeld) {
-  start(ToolFormat::kHermes);
-  EXPECT_EQ(push<ContentDelta>("Hello "), "Hello");
-  EXPECT_EQ(push<ContentDelta>("you <"), " you");
-  EXPECT_EQ(push<ContentDelta>("b"), " <b");
-  EXPECT_EQ(push<ContentDelta>("<tool_call"), "");
-  EXPECT_EQ(push<ContentDelta>(">"), "");
-  EXPECT_EQ(push<ContentDelta>("[1"), "<tool_call>[1");  // no object: it can be no call
+TEST(Streaming, WithToolsOnlyWhiteSpaceAndWhatMayBeATagIsHeld) {
+  Stream stream(ToolFormat::kHermes);
+  EXPECT_EQ(stream.push<ContentDelta>("Hello "), "Hello");
+  EXPECT_EQ(stream.push<ContentDelta>("you <"), " you");
+  EXPECT_EQ(stream.push<ContentDelta>("b"), " <b");
+  EXPECT_EQ(stream.push<ContentDelta>("<tool_call"), "");
+  EXPECT_EQ(stream.push<ContentDelta>(">"), "");
+  EXPECT_EQ(stream.push<ContentDelta>("[1"), "<tool_call>[1");  // no object: it can be no call
 }
 
-TEST_F(Streaming, ReasoningPassesWhileItIsTrimmed) {
-  start(ToolFormat::kQwen3Coder, true);
-  EXPECT_TRUE(parser_->in_reasoning());
-  EXPECT_EQ(push<ReasoningDelta>("\n"), "");
-  EXPECT_EQ(push<ReasoningDelta>("one "), "one");
-  EXPECT_EQ(push<ReasoningDelta>("<tool_call> "), "");
-  EXPECT_EQ(push<ReasoningDelta>("is a tag\n"), " <tool_call> is a tag");
-  EXPECT_EQ(push<ReasoningDelta>("</thin"), "");
-  EXPECT_TRUE(parser_->in_reasoning());
-  EXPECT_EQ(push<ContentDelta>("k>"), "");
-  EXPECT_FALSE(parser_->in_reasoning());
-  EXPECT_EQ(push<ContentDelta>("\n\n"), "");
-  EXPECT_EQ(push<ContentDelta>("two"), "two");
+TEST(Streaming, ReasoningPassesWhileItIsTrimmed) {
+  Stream stream(ToolFormat::kQwen3Coder, true);
+  EXPECT_TRUE(stream.parser.in_reasoning());
+  EXPECT_EQ(stream.push<ReasoningDelta>("\n"), "");
+  EXPECT_EQ(stream.push<ReasoningDelta>("one "), "one");
+  EXPECT_EQ(stream.push<ReasoningDelta>("<tool_call> "), "");
+  EXPECT_EQ(stream.push<ReasoningDelta>("is a tag\n"), " <tool_call> is a tag");
+  EXPECT_EQ(stream.push<ReasoningDelta>("</thin"), "");
+  EXPECT_TRUE(stream.parser.in_reasoning());
+  EXPECT_EQ(stream.push<ContentDelta>("k>"), "");
+  EXPECT_FALSE(stream.parser.in_reasoning());
+  EXPECT_EQ(stream.push<ContentDelta>("\n\n"), "");
+  EXPECT_EQ(stream.push<ContentDelta>("two"), "two");
 }
 
-TEST_F(Streaming, ACallIsSentWhenItsBlockIsAccepted) {
-  start(ToolFormat::kHermes);
-  EXPECT_TRUE(parser_->push("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call").empty());
+TEST(Streaming, ACallIsSentWhenItsBlockIsAccepted) {
+  Stream stream(ToolFormat::kHermes);
+  EXPECT_TRUE(stream.parser.push("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call").empty());
   const std::vector<OutputEvent> expected = {ToolCallEvent{0, {"f", {{"a", 1}}}}};
-  EXPECT_EQ(parser_->push(">"), expected);
-  EXPECT_TRUE(parser_->push("\n<tool_call>{\"name\": \"g\"}\n").empty());
+  EXPECT_EQ(stream.parser.push(">"), expected);
+  EXPECT_TRUE(stream.parser.push("\n<tool_call>{\"name\": \"g\"}\n").empty());
   const std::vector<OutputEvent> second = {ToolCallEvent{1, {"g", Json::object()}}};
-  EXPECT_EQ(parser_->finish(), second);
+  EXPECT_EQ(stream.parser.finish(), second);
 }
 
 TEST(OutputParser, ReasoningCanBeLeftAlone) {
   const Json parsed = parse({.parse_reasoning = false}, Json(), {" <think>a</", "think>b"});
-  EXPECT_EQ(parsed["content"], " <think>a</think>b");
+  EXPECT_EQ(parsed["content"], Json(" <think>a</think>b"));
   EXPECT_TRUE(parsed["reasoning"].is_null());
 }
 

@@ -35,11 +35,11 @@ TEST(StopStrings, GoldenCases) {
     }
     const StopStrings::Finish finish = stops.finish(expected["end"] == "length" ? StopStrings::End::kLength : StopStrings::End::kEos);
     EXPECT_EQ(emitted, expected["emitted"]) << line;
-    EXPECT_EQ(finish.flush, expected["flush"]) << line;
-    EXPECT_EQ(text + finish.flush, expected["text"]) << line;
-    EXPECT_EQ(finish.finish_reason, expected["finish_reason"]) << line;
+    EXPECT_EQ(Json(finish.flush), expected["flush"]) << line;
+    EXPECT_EQ(Json(text + finish.flush), expected["text"]) << line;
+    EXPECT_EQ(Json(finish.finish_reason), expected["finish_reason"]) << line;
     EXPECT_EQ(finish.matched ? Json(*finish.matched) : Json(), expected["matched"]) << line;
-    EXPECT_EQ(emitted.size(), expected["pieces_used"]) << line;
+    EXPECT_EQ(Json(emitted.size()), expected["pieces_used"]) << line;
   }
   EXPECT_EQ(cases, 250);
 }
