@@ -24,12 +24,13 @@ enum class RequestId : uint64_t {};
 
 class Engine {
  public:
-  // Takes the model (its tokens without text are listed in `unsampled`: padding rows of the vocabulary, never sampled) and loads it.
+  // Takes the model (its ids without a token are listed in `unsampled`: padding rows of the vocabulary, never sampled) and loads it.
+  // progress is called on the decode thread, while create waits for it.
   static Result<std::unique_ptr<Engine>> create(model::Model model, std::vector<int32_t> unsampled, const EngineOptions& options,
                                                 const std::function<void(uint64_t done, uint64_t total)>& progress);
   ~Engine();  // cancels what runs and waits, then joins the decode thread
 
-  // Errors: kInvalid (ids out of range, empty prompt, unusable parameters), kBusy (queue full), kMemory.
+  // Errors: kInvalid (ids out of range, empty prompt, unusable parameters), kBusy (queue full).
   // A prompt that leaves no room for one token in the context is kInvalid; callers that want the numbers ask context().
   Result<RequestId> submit(GenerateRequest request, std::shared_ptr<ReplySink> sink);
 
@@ -43,7 +44,8 @@ class Engine {
   Load load() const;
   bool full() const;  // the next submit would be kBusy
 
-  uint32_t context() const;  // tokens a sequence may have, prompt and reply together
+  uint32_t context() const;                   // tokens a sequence may have, prompt and reply together
+  const std::string& context_reason() const;  // what limits it, for people
   const model::ModelConfig& config() const;
   const model::GenerationConfig& generation() const;
   std::vector<plan::SwitchReport> switches() const;

@@ -19,19 +19,19 @@ struct SamplingParams {
   float presence_penalty = 0;    // over tokens of the reply
   float frequency_penalty = 0;   // over tokens of the reply
   float repetition_penalty = 1;  // over tokens of prompt and reply
-  std::map<int32_t, float> logit_bias;
-  std::optional<uint64_t> seed;  // a seeded reply depends on nothing but the request
+  std::map<int32_t, float> logit_bias = {};
+  std::optional<uint64_t> seed = {};  // a seeded reply depends on nothing but the request
 };
 
 struct GenerateRequest {
-  std::vector<int32_t> prompt;  // at least one token
-  SamplingParams sampling;
-  uint32_t max_tokens = 0;               // 0: up to the context limit
-  uint32_t min_tokens = 0;               // stop tokens cannot be sampled before
-  std::vector<int32_t> stop_token_ids;   // besides the model's
-  bool ignore_eos = false;               // the model's stop tokens are ordinary ones
-  std::optional<uint32_t> top_logprobs;  // nothing: no logprobs; 0: of the sampled token alone
-  bool prompt_logprobs = false;          // of the prompt's tokens too (echo), with as many alternatives
+  std::vector<int32_t> prompt = {};  // at least one token
+  SamplingParams sampling = {};
+  uint32_t max_tokens = 0;                    // 0: up to the context limit
+  uint32_t min_tokens = 0;                    // stop tokens cannot be sampled before
+  std::vector<int32_t> stop_token_ids = {};   // besides the model's
+  bool ignore_eos = false;                    // the model's stop tokens are ordinary ones
+  std::optional<uint32_t> top_logprobs = {};  // nothing: no logprobs; 0: of the sampled token alone
+  bool prompt_logprobs = false;               // of the prompt's tokens too (echo), with as many alternatives
 };
 
 struct TokenLogprob {
@@ -41,9 +41,9 @@ struct TokenLogprob {
 
 struct TokenEvent {
   int32_t id;
-  bool is_stop;                   // a stop token: counts as output, is not text
-  float logprob = 0;              // if asked for: of the model's own distribution (temperature 1, before penalties)
-  std::vector<TokenLogprob> top;  // the most likely, falling
+  bool is_stop = false;                // a stop token: counts as output, is not text
+  float logprob = 0;                   // if asked for: of the model's own distribution (temperature 1, before penalties)
+  std::vector<TokenLogprob> top = {};  // the most likely, falling
 };
 
 enum class FinishReason { kStop, kLength, kCancelled, kError };

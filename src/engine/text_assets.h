@@ -1,4 +1,4 @@
-// What turns text into ids and back for one model: tokenizer, chat template, stop tokens.
+// What turns text into ids and back for one model: tokenizer, chat template, what the template is like.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "model/model.h"
 #include "text/chat_template.h"
 #include "text/template_facts.h"
 #include "text/tokenizer.h"
@@ -20,9 +21,14 @@ struct TextAssets {
 
   // Directory or GGUF. kNotFound, naming what is missing, when there is no tokenizer.
   static Result<TextAssets> load(const std::string& model_path);
+  // The same for a model whose files are open already.
+  static Result<TextAssets> of(const model::Model& model);
 
   // Ids below vocab_rows that no token of the tokenizer has (padding rows).
   std::vector<int32_t> ids_without_token(uint32_t vocab_rows) const;
 };
+
+// The text of a directory's or a GGUF file's chat template. kNotFound if there is none.
+Result<std::string> chat_template_source(const std::string& model_path);
 
 }  // namespace teapot::engine

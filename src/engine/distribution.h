@@ -1,0 +1,27 @@
+// Arithmetic over one row of logits, shared by the sampler and by logprobs. Ids are indices; -inf marks an id that is out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace teapot::engine {
+
+struct Candidate {
+  float logit;
+  int32_t id;
+};
+
+// Neither NaN nor infinite, all of them.
+bool all_finite(std::span<const float> logits);
+
+// The largest logit; lowest id among equals. {-inf, -1} if every id is out.
+Candidate largest(std::span<const float> logits);
+
+// The k largest that are not out, falling, lowest id first among equals; fewer if there are not so many. One pass over the logits.
+void largest(std::span<const float> logits, size_t k, std::vector<Candidate>& result);
+
+// log(sum(exp(logits))), in double: what a logit is lowered by to be a log-probability.
+double log_sum_exp(std::span<const float> logits);
+
+}  // namespace teapot::engine

@@ -1,0 +1,290 @@
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <future>
+
+#include "engine/collecting_sink.h"
+#include "engine/load_engine.h"
+#include "test_data.h"
+
+namespace teapot::engine {
+namespace {
+
+EngineOptions small_options() { return {.backend = {.kv_dtype = "f32", .threads = 2, .pin = false}, .prefill_chunk = 16, .max_queue = 4}; }
+
+class EngineOnDemo : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TEAPOT_NEEDS(testing::demo_model());
+    auto loaded = load_engine(testing::demo_model().string(), small_options(), /*text_needed=*/true);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    text_ = std::move(loaded->text);
+    engine_ = std::move(loaded->engine);
+  }
+
+  std::vector<int32_t> prompt(const std::string& text) const { return text_->tokenizer.encode(text, true).value(); }
+
+  GenerateRequest request(uint32_t max_tokens, uint64_t seed = 1) const {
+    return {.prompt = prompt("<|im_start|>user\nHow are you?<|im_end|>\n<|im_start|>assistant\n"),
+            .sampling = {.temperature = 1, .seed = seed},
+            .max_tokens = max_tokens,
+            .ignore_eos = true};
+  }
+
+  std::shared_ptr<CollectingSink> submit(GenerateRequest wanted) {
+    auto sink = std::make_shared<CollectingSink>();
+    const auto id = engine_->submit(std::move(wanted), sink);
+    EXPECT_TRUE(id) << id.error().message;
+    return sink;
+  }
+
+  std::vector<int32_t> ids_of(GenerateRequest wanted) {
+    const auto sink = submit(std::move(wanted));
+    sink->wait();
+    return sink->ids();
+  }
+
+  // A request that stays in its first token until it is let go.
+  struct Held {
+    std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
+    std::promise<void> running, go_on;
+    std::shared_future<void> gate = go_on.get_future().share();
+    RequestId id{};
+  };
+  std::unique_ptr<Held> hold(uint32_t max_tokens) {
+    auto held = std::make_unique<Held>();
+    held->sink->during_token = [h = held.get()](size_t tokens) {
+      if (tokens == 1) h->running.set_value();
+      h->gate.wait();
+      return true;
+    };
+    held->id = engine_->submit(request(max_tokens), held->sink).value();
+    held->running.get_future().wait();
+    return held;
+  }
+
+  std::optional<TextAssets> text_;
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(EngineOnDemo, ASeededReplyDependsOnNothingButTheRequest) {
+  const std::vector<int32_t> alone = ids_of(request(24, 7));
+  EXPECT_EQ(alone.size(), 24u);
+  std::vector<std::shared_ptr<CollectingSink>> sinks;
+  for (const uint64_t seed : {3, 7, 5}) sinks.push_back(submit(request(24, seed)));
+  for (const auto& sink : sinks) sink->wait();
+  EXPECT_EQ(sinks[1]->ids(), alone);
+  EXPECT_NE(sinks[0]->ids(), alone);
+  EXPECT_NE(sinks[2]->ids(), alone);
+}
+
+TEST_F(EngineOnDemo, TheChunkOfPrefillChangesNothing) {
+  GenerateRequest wanted = request(16, 9);
+  wanted.prompt = prompt(
+      "<|im_start|>user\nWhat is three and four? Please think before you answer, and then say it.<|im_end|>\n<|im_start|>assistant\n");
+  const std::vector<int32_t> expected = ids_of(wanted);
+  for (const uint32_t chunk : {1, 5, 1000}) {
+    EngineOptions options = small_options();
+    options.prefill_chunk = chunk;
+    const auto other = load_engine(testing::demo_model().string(), options, true);
+    ASSERT_TRUE(other) << other.error().message;
+    const auto sink = std::make_shared<CollectingSink>();
+    ASSERT_TRUE(other->engine->submit(wanted, sink));
+    sink->wait();
+    EXPECT_EQ(sink->ids(), expected) << "chunk " << chunk;
+  }
+}
+
+TEST_F(EngineOnDemo, EndsAtMaxTokensWithLength) {
+  const auto sink = submit(request(5));
+  const Finish& finish = sink->wait();
+  EXPECT_EQ(finish.reason, FinishReason::kLength);
+  EXPECT_EQ(finish.timings.completion_tokens, 5u);
+  EXPECT_EQ(finish.timings.prompt_tokens, request(5).prompt.size());
+  EXPECT_EQ(sink->finishes(), 1);
+}
+
+TEST_F(EngineOnDemo, EndsAtAStopTokenWhichCounts) {
+  GenerateRequest wanted = request(0);
+  wanted.sampling.temperature = 0;
+  wanted.ignore_eos = false;
+  const auto sink = submit(std::move(wanted));
+  EXPECT_EQ(sink->wait().reason, FinishReason::kStop);
+  ASSERT_FALSE(sink->events.empty());
+  EXPECT_TRUE(sink->events.back().is_stop);
+  EXPECT_EQ(sink->wait().timings.completion_tokens, sink->events.size());
+}
+
+TEST_F(EngineOnDemo, EndsWhenTheSinkHasEnough) {
+  auto sink = std::make_shared<CollectingSink>();
+  sink->during_token = [](size_t tokens) { return tokens < 3; };
+  ASSERT_TRUE(engine_->submit(request(50), sink));
+  EXPECT_EQ(sink->wait().reason, FinishReason::kStop);
+  EXPECT_EQ(sink->events.size(), 3u);
+}
+
+TEST_F(EngineOnDemo, EndsAtTheContextLimitWithLength) {
+  EngineOptions options = small_options();
+  options.context = 40;
+  const auto loaded = load_engine(testing::demo_model().string(), options, true);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->engine->context(), 40u);
+  GenerateRequest wanted = request(0);
+  const size_t prompt_tokens = wanted.prompt.size();
+  const auto sink = std::make_shared<CollectingSink>();
+  ASSERT_TRUE(loaded->engine->submit(wanted, sink));
+  EXPECT_EQ(sink->wait().reason, FinishReason::kLength);
+  EXPECT_EQ(sink->events.size(), 40 - prompt_tokens);
+
+  wanted.prompt.assign(39, 1);  // room for one
+  const auto last = std::make_shared<CollectingSink>();
+  ASSERT_TRUE(loaded->engine->submit(wanted, last));
+  EXPECT_EQ(last->wait().reason, FinishReason::kLength);
+  EXPECT_EQ(last->events.size(), 1u);
+
+  wanted.prompt.assign(40, 1);
+  const auto refused = loaded->engine->submit(wanted, std::make_shared<CollectingSink>());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(refused.error().message.find("40"), std::string::npos);
+}
+
+TEST_F(EngineOnDemo, NeverAsksForMoreContextThanTheModelHas) { EXPECT_EQ(engine_->context(), engine_->config().context_length()); }
+
+TEST_F(EngineOnDemo, CancelEndsADecode) {
+  const auto held = hold(200);
+  EXPECT_EQ(engine_->load().running, 1u);
+  engine_->cancel(held->id);
+  held->go_on.set_value();
+  EXPECT_EQ(held->sink->wait().reason, FinishReason::kCancelled);
+  EXPECT_EQ(held->sink->events.size(), 1u);
+  EXPECT_EQ(engine_->load().running, 0u);
+  EXPECT_EQ(held->sink->finishes(), 1);
+}
+
+TEST_F(EngineOnDemo, CancelEndsAPrefill) {
+  GenerateRequest wanted = request(5);
+  wanted.prompt.assign(400, 1);  // 25 chunks
+  auto sink = std::make_shared<CollectingSink>();
+  std::promise<void> reading;
+  std::promise<void> go_on;
+  const std::shared_future<void> gate = go_on.get_future().share();
+  uint32_t read = 0;
+  sink->during_prefill = [&](uint32_t done) {
+    if (read == 0) reading.set_value();
+    read = done;
+    gate.wait();
+  };
+  const auto id = engine_->submit(std::move(wanted), sink);
+  ASSERT_TRUE(id);
+  reading.get_future().wait();
+  engine_->cancel(*id);
+  go_on.set_value();
+  EXPECT_EQ(sink->wait().reason, FinishReason::kCancelled);
+  EXPECT_EQ(read, 16u);
+  EXPECT_TRUE(sink->events.empty());
+  EXPECT_EQ(engine_->load().running, 0u);
+}
+
+TEST_F(EngineOnDemo, CancelEndsAWaitingRequestWithinAStepOfTheRunningOne) {
+  const auto held = hold(3);
+  const auto waiting = std::make_shared<CollectingSink>();
+  const auto id = engine_->submit(request(5), waiting);
+  ASSERT_TRUE(id);
+  EXPECT_EQ(engine_->load().waiting, 1u);
+  engine_->cancel(*id);
+  EXPECT_EQ(engine_->load().waiting, 0u);
+  held->go_on.set_value();
+  EXPECT_EQ(waiting->wait().reason, FinishReason::kCancelled);
+  EXPECT_TRUE(waiting->events.empty());
+  EXPECT_EQ(held->sink->wait().reason, FinishReason::kLength);
+}
+
+TEST_F(EngineOnDemo, AFullQueueIsBusy) {
+  const auto held = hold(2);
+  std::vector<std::shared_ptr<CollectingSink>> waiting;
+  for (int i = 0; i < 4; ++i) waiting.push_back(submit(request(1)));
+  EXPECT_TRUE(engine_->full());
+  const auto refused = engine_->submit(request(1), std::make_shared<CollectingSink>());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kBusy);
+  held->go_on.set_value();
+  for (const auto& sink : waiting) EXPECT_EQ(sink->wait().reason, FinishReason::kLength);
+}
+
+TEST_F(EngineOnDemo, DestructionCancelsWhatRunsAndWaits) {
+  const auto held = hold(1000);
+  const auto waiting = submit(request(5));
+  held->go_on.set_value();
+  engine_.reset();
+  EXPECT_EQ(held->sink->wait().reason, FinishReason::kCancelled);
+  EXPECT_EQ(waiting->wait().reason, FinishReason::kCancelled);
+}
+
+TEST_F(EngineOnDemo, RefusesWhatIsNoRequest) {
+  const auto refused = [&](GenerateRequest wanted) {
+    const auto id = engine_->submit(std::move(wanted), std::make_shared<CollectingSink>());
+    return id ? std::string("accepted") : id.error().message;
+  };
+  EXPECT_EQ(refused({}), "the prompt is empty");
+  EXPECT_NE(refused({.prompt = {4096}}).find("4096"), std::string::npos);
+  EXPECT_NE(refused({.prompt = {-1}}).find("-1"), std::string::npos);
+  EXPECT_NE(refused({.prompt = {1}, .sampling = {.top_p = 2}}).find("top_p"), std::string::npos);
+}
+
+TEST_F(EngineOnDemo, LogprobsOfTheGreedyTokenLead) {
+  GenerateRequest wanted = request(4);
+  wanted.sampling.temperature = 0;
+  wanted.top_logprobs = 3;
+  wanted.prompt_logprobs = true;
+  const auto sink = submit(wanted);
+  sink->wait();
+  for (const TokenEvent& event : sink->events) {
+    ASSERT_EQ(event.top.size(), 3u);
+    EXPECT_EQ(event.top[0].id, event.id);
+    EXPECT_EQ(event.top[0].logprob, event.logprob);
+    EXPECT_LE(event.logprob, 0);
+    EXPECT_GE(event.top[0].logprob, event.top[1].logprob);
+  }
+  // The prompt's tokens but the first; scoring the reply as a prompt gives the same numbers.
+  ASSERT_EQ(sink->prompt_events.size(), wanted.prompt.size() - 1);
+  for (size_t i = 0; i < sink->prompt_events.size(); ++i) EXPECT_EQ(sink->prompt_events[i].id, wanted.prompt[i + 1]);
+  GenerateRequest again = wanted;
+  for (const TokenEvent& event : sink->events) again.prompt.push_back(event.id);
+  again.max_tokens = 1;
+  const auto scored = submit(again);
+  scored->wait();
+  const size_t first = wanted.prompt.size() - 1;
+  for (size_t i = 0; i < sink->events.size(); ++i) {
+    EXPECT_EQ(scored->prompt_events[first + i].logprob, sink->events[i].logprob);
+  }
+}
+
+// Broken numbers in the weights: an error that says so, the slot free, the engine alive.
+class BrokenWeights : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(BrokenWeights, EndARequestWithAClearError) {
+  const auto path = testing::test_data("bad") / GetParam();
+  TEAPOT_NEEDS(path);
+  auto model = model::load_model(path.string());
+  ASSERT_TRUE(model) << model.error().message;
+  const auto engine = Engine::create(*std::move(model), {}, small_options(), [](uint64_t, uint64_t) {});
+  ASSERT_TRUE(engine) << engine.error().message;
+  for (int i = 0; i < 2; ++i) {
+    const auto sink = std::make_shared<CollectingSink>();
+    ASSERT_TRUE((*engine)->submit({.prompt = {1, 2, 3}, .sampling = {.temperature = 0}, .max_tokens = 4}, sink));
+    const Finish& finish = sink->wait();
+    EXPECT_EQ(finish.reason, FinishReason::kError);
+    ASSERT_TRUE(finish.error);
+    EXPECT_NE(finish.error->message.find("NaN"), std::string::npos) << finish.error->message;
+    EXPECT_TRUE(sink->events.empty());
+    EXPECT_EQ((*engine)->load().running, 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engine, BrokenWeights, ::testing::Values("st_nan_weights", "gg_nan.gguf", "gg_nan_scale.gguf"));
+
+}  // namespace
+}  // namespace teapot::engine

@@ -1,0 +1,79 @@
+// For tests: golden models and what the reference makes of them (tests/data/goldens; the larger ones in the shared data).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/npy.h"
+#include "engine/evaluate.h"
+#include "test_data.h"
+
+namespace teapot::engine::golden {
+
+// A file or folder of a golden model: in the tree if it was copied there, else where the shared data would have it.
+inline std::filesystem::path file(const std::string& name) {
+  const auto copied = testing::test_data("goldens/" + name);
+  return std::filesystem::exists(copied) ? copied : testing::shared_data("goldens/" + name);
+}
+
+// The folder of a model whose Hugging Face files are there.
+inline std::filesystem::path folder(const std::string& model) { return file(model + "/config.json").parent_path(); }
+
+inline std::vector<float> floats(const std::string& name) {
+  auto array = read_npy_f32(file(name).string());
+  EXPECT_TRUE(array) << array.error().message;
+  return array ? std::move(array->values) : std::vector<float>();
+}
+
+inline std::vector<int32_t> integers(const std::string& name) {
+  auto array = read_npy_i32(file(name).string());
+  EXPECT_TRUE(array) << array.error().message;
+  return array ? std::move(array->values) : std::vector<int32_t>();
+}
+
+// |a - b| / |b|, Euclidean, over the whole arrays.
+inline double relative_error(std::span<const float> a, std::span<const float> b) {
+  EXPECT_EQ(a.size(), b.size());
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    difference += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
+    norm += double{b[i]} * b[i];
+  }
+  return std::sqrt(difference / norm);
+}
+
+inline bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+// As the goldens need it: f32 KV. One thread: tests must not crawl where others keep the machine busy.
+inline cpu::Options exact(const std::string& isa) {
+  return {.isa = isa, .kv_dtype = "f32", .activations = "f32", .pages = "4k", .threads = 1, .pin = false};
+}
+
+// Whether this host can run the instruction set.
+inline bool runs_here(const std::string& isa) {
+  const auto backend = cpu::create_backend(exact(isa));
+  if (!backend) {
+    EXPECT_EQ(backend.error().kind, ErrorKind::kUnsupported) << backend.error().message;
+  }
+  return backend.has_value();
+}
+
+inline std::unique_ptr<Evaluator> evaluator(const std::filesystem::path& path, const cpu::Options& options) {
+  auto model = model::load_model(path.string());
+  EXPECT_TRUE(model) << model.error().message;
+  if (!model) return nullptr;
+  auto evaluator = Evaluator::create(*std::move(model), options);
+  EXPECT_TRUE(evaluator) << evaluator.error().message;
+  return evaluator ? *std::move(evaluator) : nullptr;
+}
+
+}  // namespace teapot::engine::golden

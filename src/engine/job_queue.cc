@@ -1,0 +1,70 @@
+#include "engine/job_queue.h"
+
+#include <algorithm>
+
+namespace teapot::engine {
+
+Result<uint64_t> JobQueue::push(std::shared_ptr<Job> job) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return fail(ErrorKind::kBusy, "the engine is shutting down");
+  if (full_locked()) return fail(ErrorKind::kBusy, "{} requests are waiting, which is as many as may", waiting_.size());
+  job->id = ++last_id_;
+  waiting_.push_back(std::move(job));
+  changed_.notify_one();
+  return last_id_;
+}
+
+void JobQueue::cancel(uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  if (running_ && running_->id == id) running_->cancelled = true;
+  const auto it = std::ranges::find_if(waiting_, [&](const auto& job) { return job->id == id; });
+  if (it == waiting_.end()) return;
+  cancelled_.push_back(std::move(*it));
+  waiting_.erase(it);
+  changed_.notify_one();
+}
+
+void JobQueue::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  if (running_) running_->cancelled = true;
+  std::ranges::move(waiting_, std::back_inserter(cancelled_));
+  waiting_.clear();
+  changed_.notify_one();
+}
+
+std::shared_ptr<Job> JobQueue::take() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return closed_ || !waiting_.empty() || !cancelled_.empty(); });
+  if (closed_ || !cancelled_.empty()) return nullptr;
+  running_ = std::move(waiting_.front());
+  waiting_.pop_front();
+  return running_;
+}
+
+void JobQueue::done() {
+  const std::lock_guard lock(mutex_);
+  running_.reset();
+}
+
+bool JobQueue::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+std::vector<std::shared_ptr<Job>> JobQueue::take_cancelled() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(cancelled_, {});
+}
+
+JobQueue::Load JobQueue::load() const {
+  const std::lock_guard lock(mutex_);
+  return {.running = running_ ? 1u : 0u, .waiting = static_cast<uint32_t>(waiting_.size())};
+}
+
+bool JobQueue::full() const {
+  const std::lock_guard lock(mutex_);
+  return full_locked();
+}
+
+}  // namespace teapot::engine

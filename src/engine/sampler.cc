@@ -1,0 +1,228 @@
+#include "engine/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "engine/philox.h"
+
+namespace teapot::engine {
+namespace {
+
+constexpr float kOut = -std::numeric_limits<float>::infinity();
+
+// A weight below this share of the largest is no chance at all: 2^20 of them together are below the 2^-53 that a random number resolves.
+constexpr double kNoChance = -52;  // ln(2^-75)
+
+template <class T>
+Status in_range(const char* name, T value, T low, T high) {
+  if (value >= low && value <= high) return {};  // false for NaN
+  return fail(ErrorKind::kInvalid, "{} is {}; expected a number from {} to {}", name, value, low, high);
+}
+
+std::vector<int32_t> stops_of(const GenerateRequest& request, const Vocabulary& vocabulary) {
+  std::vector<int32_t> stops = request.stop_token_ids;
+  if (!request.ignore_eos) stops.insert(stops.end(), vocabulary.stops.begin(), vocabulary.stops.end());
+  std::ranges::sort(stops);
+  const auto repeated = std::ranges::unique(stops);
+  stops.erase(repeated.begin(), repeated.end());
+  return stops;
+}
+
+uint64_t fresh_seed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+}  // namespace
+
+Status Sampler::check(const GenerateRequest& request, const Vocabulary& vocabulary) {
+  const SamplingParams& p = request.sampling;
+  const float huge = std::numeric_limits<float>::max();
+  TEAPOT_CHECK(in_range("temperature", p.temperature, 0.0f, huge));
+  TEAPOT_CHECK(in_range("top_k", p.top_k, -1, std::numeric_limits<int>::max()));
+  TEAPOT_CHECK(in_range("top_p", p.top_p, 0.0f, 1.0f));
+  TEAPOT_CHECK(in_range("min_p", p.min_p, 0.0f, 1.0f));
+  TEAPOT_CHECK(in_range("presence_penalty", p.presence_penalty, -2.0f, 2.0f));
+  TEAPOT_CHECK(in_range("frequency_penalty", p.frequency_penalty, -2.0f, 2.0f));
+  TEAPOT_CHECK(in_range("repetition_penalty", p.repetition_penalty, std::numeric_limits<float>::min(), huge));
+  const auto check_id = [&](const char* name, int32_t id) -> Status {
+    if (id >= 0 && static_cast<uint32_t>(id) < vocabulary.rows && !std::ranges::binary_search(vocabulary.unsampled, id)) return {};
+    return fail(ErrorKind::kInvalid, "{}: no token has the id {} (the vocabulary has {} rows)", name, id, vocabulary.rows);
+  };
+  for (const auto& [id, bias] : p.logit_bias) {
+    TEAPOT_CHECK(check_id("logit_bias", id));
+    TEAPOT_CHECK(in_range("logit_bias", bias, -100.0f, 100.0f));
+  }
+  for (const int32_t id : request.stop_token_ids) TEAPOT_CHECK(check_id("stop_token_ids", id));
+  if (request.max_tokens > 0 && request.min_tokens > request.max_tokens) {
+    return fail(ErrorKind::kInvalid, "min_tokens is {}; expected at most max_tokens ({})", request.min_tokens, request.max_tokens);
+  }
+  if (request.top_logprobs.value_or(0) > vocabulary.rows) {
+    return fail(ErrorKind::kInvalid, "top_logprobs is {}; the vocabulary has {} rows", *request.top_logprobs, vocabulary.rows);
+  }
+  return {};
+}
+
+Sampler::Sampler(const GenerateRequest& request, const Vocabulary& vocabulary)
+    : vocabulary_(vocabulary),
+      params_(request.sampling),
+      seed_(request.sampling.seed ? *request.sampling.seed : fresh_seed()),
+      min_tokens_(request.min_tokens),
+      top_logprobs_(request.top_logprobs),
+      stops_(stops_of(request, vocabulary)),
+      penalise_(params_.presence_penalty != 0 || params_.frequency_penalty != 0 || params_.repetition_penalty != 1) {
+  if (!penalise_) return;
+  counts_.resize(vocabulary.rows);
+  is_seen_.resize(vocabulary.rows);
+  for (const int32_t id : request.prompt) {
+    if (is_seen_[static_cast<size_t>(id)]) continue;
+    is_seen_[static_cast<size_t>(id)] = true;
+    seen_.push_back(id);
+  }
+}
+
+Result<TokenEvent> Sampler::sample(std::span<float> logits, uint64_t position) {
+  if (!all_finite(logits)) {
+    return fail(ErrorKind::kInternal, "the logits of position {} hold NaN or infinity: the model's weights are broken", position);
+  }
+  if (top_logprobs_) raw_.assign(logits.begin(), logits.end());
+  adjust(logits);
+  TEAPOT_TRY(const int32_t id, choose(logits, position));
+  TokenEvent event{.id = id, .is_stop = std::ranges::binary_search(stops_, id)};
+  if (top_logprobs_) add_logprobs(raw_, event);
+  count(id);
+  return event;
+}
+
+Result<TokenEvent> Sampler::score(std::span<const float> logits, int32_t id) {
+  if (!all_finite(logits)) return fail(ErrorKind::kInternal, "the logits hold NaN or infinity: the model's weights are broken");
+  TokenEvent event{.id = id};
+  add_logprobs(logits, event);
+  return event;
+}
+
+void Sampler::adjust(std::span<float> logits) const {
+  for (const int32_t id : vocabulary_.unsampled) logits[static_cast<size_t>(id)] = kOut;
+  for (const auto& [id, bias] : params_.logit_bias) logits[static_cast<size_t>(id)] += bias;
+  if (penalise_) {
+    for (const int32_t id : seen_) {
+      float& z = logits[static_cast<size_t>(id)];
+      z = z > 0 ? z / params_.repetition_penalty : z * params_.repetition_penalty;
+      if (const uint32_t n = counts_[static_cast<size_t>(id)]) {
+        z -= params_.frequency_penalty * static_cast<float>(n) + params_.presence_penalty;
+      }
+    }
+  }
+  if (sampled_ < min_tokens_) {
+    for (const int32_t id : stops_) logits[static_cast<size_t>(id)] = kOut;
+  }
+}
+
+Result<int32_t> Sampler::choose(std::span<const float> logits, uint64_t position) {
+  const Candidate top = largest(logits);
+  if (top.id < 0) return fail(ErrorKind::kInternal, "no token is left to choose from at position {}", position);
+  if (params_.temperature == 0) return top.id;
+
+  const double inverse = 1.0 / params_.temperature;
+  const auto weight = [&](float z) { return std::exp((static_cast<double>(z) - top.logit) * inverse); };
+  const double u = uniform(seed_, position);
+  const size_t k = params_.top_k > 0 ? std::min<size_t>(static_cast<size_t>(params_.top_k), logits.size()) : logits.size();
+  if (k == logits.size() && params_.top_p == 1 && params_.min_p == 0) return draw_from_all(logits, top.logit, u);
+
+  // At top_p 1 everything stays: rounding in the sums must not cut the tail.
+  const auto enough = [&](double sum, double total) { return params_.top_p < 1 && sum >= params_.top_p * total; };
+
+  // The candidates by falling weight, as many as top_k, top_p or min_p can need, and the sum that top_p is a share of.
+  double total = 0;
+  if (k < logits.size()) {
+    largest(logits, k, candidates_);
+    for (const Candidate& c : candidates_) total += weight(c.logit);
+  } else {
+    for (const float z : logits) total += weight(z);
+    // Few tokens make up top_p, as a rule: take more only while they do not suffice.
+    for (size_t n = 256;; n *= 8) {
+      largest(logits, n, candidates_);
+      if (candidates_.size() < n || n >= logits.size()) break;
+      double sum = 0;
+      for (const Candidate& c : candidates_) sum += weight(c.logit);
+      if (enough(sum, total) || weight(candidates_.back().logit) < params_.min_p) break;
+    }
+  }
+  weights_.clear();
+  double sum = 0;
+  for (const Candidate& c : candidates_) {
+    const double w = weight(c.logit);
+    if (!weights_.empty() && (w < params_.min_p || enough(sum, total))) break;
+    weights_.push_back(w);
+    sum += w;
+  }
+  const double target = u * sum;
+  double passed = 0;
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    passed += weights_[i];
+    if (target < passed) return candidates_[i].id;
+  }
+  return candidates_[weights_.size() - 1].id;
+}
+
+// By rising id, without sorting. The sums of blocks are kept, so that only one block's weights are computed twice.
+int32_t Sampler::draw_from_all(std::span<const float> logits, float top, double u) {
+  constexpr size_t kBlock = 1024;
+  const double inverse = 1.0 / params_.temperature;
+  const auto weight = [&](float z) {
+    const double x = (static_cast<double>(z) - top) * inverse;
+    return x < kNoChance ? 0 : std::exp(x);
+  };
+  weights_.clear();
+  double total = 0;
+  for (size_t begin = 0; begin < logits.size(); begin += kBlock) {
+    double sum = 0;
+    for (const float z : logits.subspan(begin, std::min(kBlock, logits.size() - begin))) sum += weight(z);
+    weights_.push_back(sum);
+    total += sum;
+  }
+  double left = u * total;
+  size_t block = 0;
+  size_t last = 0;  // the last block with any weight: where rounding may leave us at the end
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    if (weights_[i] > 0) last = i;
+  }
+  while (block < last && left >= weights_[block]) left -= weights_[block++];
+  int32_t chosen = -1;
+  for (size_t i = block * kBlock; i < std::min(logits.size(), (block + 1) * kBlock); ++i) {
+    const double w = weight(logits[i]);
+    if (w == 0) continue;
+    chosen = static_cast<int32_t>(i);
+    if (left < w) break;
+    left -= w;
+  }
+  return chosen;
+}
+
+void Sampler::add_logprobs(std::span<const float> logits, TokenEvent& event) {
+  const double normaliser = log_sum_exp(logits);
+  const auto logprob = [&](float z) { return static_cast<float>(z - normaliser); };
+  event.logprob = logprob(logits[static_cast<size_t>(event.id)]);
+  const uint32_t wanted = top_logprobs_.value_or(0);
+  if (wanted == 0) return;
+  // Padding rows have no text to be shown with: take as many more, leave them out.
+  largest(logits, wanted + vocabulary_.unsampled.size(), candidates_);
+  for (const Candidate& c : candidates_) {
+    if (std::ranges::binary_search(vocabulary_.unsampled, c.id)) continue;
+    event.top.push_back({c.id, logprob(c.logit)});
+    if (event.top.size() == wanted) break;
+  }
+}
+
+void Sampler::count(int32_t id) {
+  ++sampled_;
+  if (!penalise_) return;
+  ++counts_[static_cast<size_t>(id)];
+  if (is_seen_[static_cast<size_t>(id)]) return;
+  is_seen_[static_cast<size_t>(id)] = true;
+  seen_.push_back(id);
+}
+
+}  // namespace teapot::engine

@@ -1,0 +1,75 @@
+// Chooses the next token of one sequence from its logits.
+//
+// Order of operations, on logits z over the vocabulary (as vLLM has it; top_k, top_p, min_p as in transformers):
+//   1. ids without a token (padding rows) are out
+//   2. logit_bias: z += bias
+//   3. repetition penalty, ids of prompt and reply: z > 0 ? z / r : z * r
+//   4. frequency and presence penalties, ids of the reply: z -= frequency * count + presence
+//   5. before min_tokens: stop tokens are out
+//   6. temperature 0: the largest z, lowest id among equals; done
+//   7. p = softmax(z / temperature)
+//   8. top_k: the k most likely remain (exactly k: lowest ids first among equals), p renormalised
+//   9. top_p: a token remains while the sum of those more likely than it is below top_p (one always does), p renormalised
+//  10. min_p: those with at least min_p times the largest p remain, p renormalised
+//  11. one is drawn, with the random number of (seed, position)
+// Log-probabilities are those of the model itself: log-softmax, in double, of the logits as they came, over all rows of the head.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "engine/distribution.h"
+#include "engine/request.h"
+
+namespace teapot::engine {
+
+// What the model gives for sampling. Both lists ascending, without duplicates.
+struct Vocabulary {
+  uint32_t rows = 0;
+  std::vector<int32_t> unsampled;  // ids without a token
+  std::vector<int32_t> stops;      // the model's stop tokens
+};
+
+class Sampler {
+ public:
+  // kInvalid, naming the parameter, its value and what it may be.
+  static Status check(const GenerateRequest& request, const Vocabulary& vocabulary);
+
+  // The request must have passed check; the vocabulary must outlive the sampler.
+  Sampler(const GenerateRequest& request, const Vocabulary& vocabulary);
+
+  // position: where the chosen token will stand in its sequence. Changes the logits. NaN or infinite logits, or nothing left to
+  // choose from: kInternal.
+  Result<TokenEvent> sample(std::span<float> logits, uint64_t position);
+
+  // The event that a token of the prompt would have been, from the logits before it.
+  Result<TokenEvent> score(std::span<const float> logits, int32_t id);
+
+ private:
+  void adjust(std::span<float> logits) const;
+  Result<int32_t> choose(std::span<const float> logits, uint64_t position);
+  int32_t draw_from_all(std::span<const float> logits, float top, double u);
+  void add_logprobs(std::span<const float> logits, TokenEvent& event);
+  void count(int32_t id);
+
+  const Vocabulary& vocabulary_;
+  SamplingParams params_;
+  uint64_t seed_;
+  uint32_t min_tokens_;
+  std::optional<uint32_t> top_logprobs_;
+  std::vector<int32_t> stops_;  // ascending: what ends this reply
+
+  uint32_t sampled_ = 0;
+  bool penalise_;
+  std::vector<uint32_t> counts_;  // [vocabulary] in the reply; empty without penalties
+  std::vector<int32_t> seen_;     // ids in the prompt, then new ones of the reply, each once
+  std::vector<bool> is_seen_;     // [vocabulary]
+
+  std::vector<Candidate> candidates_;  // scratch, as are these
+  std::vector<double> weights_;
+  std::vector<float> raw_;
+};
+
+}  // namespace teapot::engine
