@@ -73,7 +73,6 @@ TEST(OpenSafetensors, ChecksTheIndexBothWays) {
 
 TEST(OpenSafetensors, OpensNothingOutsideTheFolder) {
   const TemporaryFolder folder;
-  const std::string index = folder / "model.safetensors.index.json";
   std::filesystem::create_directory(folder / "inside");
   write(folder / "1.safetensors", file_of({"a"}));
   for (const std::string shard : {"../1.safetensors", "x/../../1.safetensors", "/etc/passwd", "", "..", "a\\u0000b", "\\n"}) {

@@ -176,7 +176,7 @@ Result<Gguf> open_gguf(const std::string& path) {
   const std::string stem = path.substr(0, path.size() - suffix.size());
   for (uint64_t i = 0; i < split.count; ++i) {
     const std::string part_path = stem + part_suffix(i, split.count);
-    auto open = i == split.number ? Result<OpenPart>(std::move(given)) : open_part(part_path);
+    auto open = open_part(part_path);  // the given one once more: reading its header twice is cheaper than a special case
     if (!open) return at(fmt::format("part {} of {}", i + 1, split.count), std::move(open).error());
     TEAPOT_TRY(const Split found, split_of(open->part, part_path));
     if (found.number != i || found.count != split.count)

@@ -218,8 +218,10 @@ TEST(Gguf, RefusesEveryTruncation) {
 
 // As many tokens, merges and tensors as real files have; nothing in the reader may be quadratic.
 TEST(Gguf, ReadsLargeMetadata) {
+  constexpr int kTokens = 250000;
   std::vector<std::string> tokens;
-  for (int i = 0; i < 250000; ++i) tokens.push_back("token " + std::to_string(i));
+  tokens.reserve(kTokens);
+  for (int i = 0; i < kTokens; ++i) tokens.push_back("token " + std::to_string(i));
   GgufFile file;
   file.strings("tokens", tokens);
   file.strings("merges", tokens);

@@ -63,6 +63,13 @@ struct Block {
   const char* algorithm;
 };
 
+// An unquantised configuration gives an empty one.
+Quantization quantization_of(const Json& config, const std::string& directory) {
+  const auto found = find_quantization(config, directory);
+  EXPECT_TRUE(found) << found.error().message;
+  return found ? found->value_or(Quantization{}) : Quantization{};
+}
+
 TEST(FindQuantization, NamesMethodAndAlgorithm) {
   for (const auto& [config, method, algorithm] : {
            Block{R"({"quantization_config":{"quant_method":"fp8","fmt":"e4m3","weight_block_size":[128,128]}})", "fp8", "e4m3"},
@@ -81,11 +88,9 @@ TEST(FindQuantization, NamesMethodAndAlgorithm) {
            Block{R"({"quantization_config":{"quant_method":"torchao"}})", "torchao", "unknown"},
            Block{R"({"quantization_config":{"something":1}})", "unknown", "unknown"},
        }) {
-    const auto found = find_quantization(Json::parse(config), "/nonexistent");
-    ASSERT_TRUE(found) << found.error().message;
-    ASSERT_TRUE(*found) << config;
-    EXPECT_EQ((*found)->method, method) << config;
-    EXPECT_EQ((*found)->algorithm, algorithm) << config;
+    const Quantization found = quantization_of(Json::parse(config), "/nonexistent");
+    EXPECT_EQ(found.method, method) << config;
+    EXPECT_EQ(found.algorithm, algorithm) << config;
   }
 }
 
@@ -105,15 +110,13 @@ TEST(FindQuantization, ReadsTheFileBesideTheConfiguration) {
   touch(
       path,
       R"({"producer":{"name":"modelopt","version":"0.31"},"quantization":{"quant_algo":"NVFP4","kv_cache_quant_algo":"FP8","group_size":16}})");
-  auto found = find_quantization(Json::object(), folder.path());
-  ASSERT_TRUE(found && *found);
-  EXPECT_EQ((*found)->method, "modelopt");
-  EXPECT_EQ((*found)->algorithm, "NVFP4");
-  EXPECT_EQ((*found)->where, path);
+  Quantization found = quantization_of(Json::object(), folder.path());
+  EXPECT_EQ(found.method, "modelopt");
+  EXPECT_EQ(found.algorithm, "NVFP4");
+  EXPECT_EQ(found.where, path);
   touch(path, R"({"quantization":{"quant_algo":null,"kv_cache_quant_algo":"FP8"}})");
-  found = find_quantization(Json::object(), folder.path());
-  ASSERT_TRUE(found && *found);
-  EXPECT_EQ((*found)->algorithm, "FP8 (KV cache)");
+  found = quantization_of(Json::object(), folder.path());
+  EXPECT_EQ(found.algorithm, "FP8 (KV cache)");
   touch(path, "[");
   expect_fails_naming(find_quantization(Json::object(), folder.path()), {path});
 }
@@ -128,13 +131,11 @@ TEST(FindQuantization, AgreesWithRealConfigurations) {
   for (const auto& [name, entry] : index->items()) {
     const auto config = read_json_file((folder / (name + ".json")).string());
     ASSERT_TRUE(config) << config.error().message;
-    const auto found = find_quantization(*config, folder.string());
-    ASSERT_TRUE(found) << found.error().message;
-    ASSERT_EQ(found->has_value(), entry.contains("quantization")) << name;
-    if (!*found) continue;
-    ++quantised;
-    EXPECT_EQ((*found)->method, entry["quantization"]["method"]) << name;
-    EXPECT_EQ((*found)->algorithm, entry["quantization"]["algorithm"]) << name;
+    const Quantization found = quantization_of(*config, folder.string());
+    const bool expected = entry.contains("quantization");
+    EXPECT_EQ(found.method, expected ? entry["quantization"]["method"].get<std::string>() : "") << name;
+    EXPECT_EQ(found.algorithm, expected ? entry["quantization"]["algorithm"].get<std::string>() : "") << name;
+    quantised += expected;
   }
   EXPECT_EQ(quantised, 4u);
 }

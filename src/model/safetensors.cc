@@ -71,8 +71,10 @@ class Header final : public JsonVisitor {
     }
     if (keys.size() == 2 && array && keys[0] != kMetadata) {
       Entry& entry = entries_.back();
-      if (keys[1] == "shape" && !entry.shape) return (void)entry.shape.emplace(), Status{};
-      if (keys[1] == "data_offsets" && !entry.offsets) return (void)entry.offsets.emplace(), Status{};
+      numbers_ = nullptr;
+      if (keys[1] == "shape" && !entry.shape) numbers_ = &entry.shape.emplace();
+      if (keys[1] == "data_offsets" && !entry.offsets) numbers_ = &entry.offsets.emplace();
+      if (numbers_ != nullptr) return {};
     }
     return unexpected(keys);
   }
@@ -102,11 +104,9 @@ class Header final : public JsonVisitor {
     const auto* number = std::get_if<uint64_t>(&scalar);
     if (number == nullptr)
       return fail(ErrorKind::kInvalid, "{}: tensor '{}': {} must hold whole numbers that are not negative", path_, keys[0], keys[1]);
-    const bool shape = keys[1] == "shape";
-    std::vector<uint64_t>& numbers = shape ? *entries_.back().shape : *entries_.back().offsets;
-    if (numbers.size() == (shape ? kMaxDimensions : 2))
-      return fail(ErrorKind::kInvalid, "{}: tensor '{}': {} has more than {} numbers", path_, keys[0], keys[1], numbers.size());
-    numbers.push_back(*number);
+    if (numbers_->size() == (keys[1] == "shape" ? kMaxDimensions : 2))
+      return fail(ErrorKind::kInvalid, "{}: tensor '{}': {} has more than {} numbers", path_, keys[0], keys[1], numbers_->size());
+    numbers_->push_back(*number);
     return {};
   }
 
@@ -118,6 +118,7 @@ class Header final : public JsonVisitor {
   }
 
   const std::string& path_;
+  std::vector<uint64_t>* numbers_ = nullptr;  // of the array that is being read
 };
 
 Result<Tensor> tensor_of(Entry entry, std::span<const std::byte> data, const std::string& path) {

@@ -4,16 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include "base/half.h"
 #include "model_files.h"
-#include "test_data.h"
 
 namespace teapot::model {
 namespace {
 
 using testing::expect_fails_naming;
 using testing::safetensors_file;
-using testing::test_data;
 
 Result<SafetensorsFile> parse(const std::string& file) { return parse_safetensors(std::as_bytes(std::span(file)), "m.safetensors"); }
 

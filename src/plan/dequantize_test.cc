@@ -23,6 +23,14 @@ int64_t ulps(float a, float b) {
   return std::abs(order(a) - order(b));
 }
 
+// NaN and -0 are to be compared as they are.
+std::vector<uint32_t> bits_of(const std::vector<float>& values) {
+  std::vector<uint32_t> bits;
+  bits.reserve(values.size());
+  for (const float value : values) bits.push_back(std::bit_cast<uint32_t>(value));
+  return bits;
+}
+
 // `base`.bin: blocks of random bytes (zero, subnormal and negative scales among them); `base`.npy: their values by the format's reference.
 void expect_reference_values(WeightType type, const std::string& base) {
   const auto blocks = read_file(base + ".bin");
@@ -63,7 +71,7 @@ TEST_P(Dequantize, ReadsUnalignedRows) {
   std::vector<float> odd(cols);
   dequantize_row(type, row.data(), cols, straight.data());
   dequantize_row(type, shifted.data() + 1, cols, odd.data());
-  EXPECT_EQ(0, std::memcmp(straight.data(), odd.data(), cols * sizeof(float)));
+  EXPECT_EQ(bits_of(straight), bits_of(odd));
 }
 
 const auto type_name = [](const auto& type) { return std::string(kWeightTypeInfo[type.param].name); };
@@ -75,7 +83,7 @@ TEST(DequantizeF32, CopiesBits) {
   const std::vector<float> row = {0.0f, -0.0f, 1e-42f, -3.5f, INFINITY};
   std::vector<float> out(row.size());
   dequantize_row(WeightType::kF32, reinterpret_cast<const std::byte*>(row.data()), row.size(), out.data());
-  EXPECT_EQ(0, std::memcmp(row.data(), out.data(), row.size() * sizeof(float)));
+  EXPECT_EQ(bits_of(row), bits_of(out));
 }
 
 }  // namespace
