@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/test_data.h"
+#include "test_data.h"
 
 namespace teapot::text {
 namespace {

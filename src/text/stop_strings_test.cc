@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "tests/test_data.h"
+#include "test_data.h"
 
 namespace teapot::text {
 namespace {
