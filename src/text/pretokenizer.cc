@@ -11,12 +11,6 @@
 namespace teapot::text {
 namespace {
 
-constexpr std::string_view kQwen2 =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kQwen35 =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kGpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
 // Steps of backtracking that one match may take: a run of white space is walked back a few times, so what a sound pattern needs
 // grows with the text. One that needs more for each byte would run for hours.
 uint32_t match_limit(size_t text_bytes) {
@@ -32,13 +26,6 @@ std::string pcre2_message(int code) {
 }
 
 }  // namespace
-
-std::optional<std::string_view> builtin_pattern(std::string_view name) {
-  if (name == "qwen2") return kQwen2;
-  if (name == "qwen35") return kQwen35;
-  if (name == "gpt2") return kGpt2;
-  return std::nullopt;
-}
 
 void Pretokenizer::Free::operator()(pcre2_real_code_8* code) const { pcre2_code_free(code); }
 

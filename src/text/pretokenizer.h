@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +12,12 @@ struct pcre2_real_code_8;
 
 namespace teapot::text {
 
-// The regex of a tokenizer that is known by name ("qwen2", "qwen35", "gpt2"), as in GGUF's tokenizer.ggml.pre.
-std::optional<std::string_view> builtin_pattern(std::string_view name);
+// The regexes of files that name theirs instead of giving it: GGUF's tokenizer.ggml.pre, vocab.json, a lone ByteLevel.
+inline constexpr std::string_view kQwen2Pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+inline constexpr std::string_view kQwen35Pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+inline constexpr std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 // Immutable; safe to use from several threads at once.
 class Pretokenizer {

@@ -17,8 +17,8 @@ std::vector<std::string> pieces(const std::string& pattern, std::string_view tex
 TEST(Pretokenizer, GoldenPieces) {
   const auto path = testing::shared_data("text/pretokenizer.jsonl");
   TEAPOT_NEEDS(path);
-  const auto qwen3 = Pretokenizer::compile(*builtin_pattern("qwen2")).value();
-  const auto qwen35 = Pretokenizer::compile(*builtin_pattern("qwen35")).value();
+  const auto qwen3 = Pretokenizer::compile(kQwen2Pattern).value();
+  const auto qwen35 = Pretokenizer::compile(kQwen35Pattern).value();
   for (const Json& line : read_json_lines(path)) {
     const auto text = line.at("text").get<std::string>();
     std::string storage;
@@ -45,13 +45,13 @@ TEST(Pretokenizer, LongRunsOfOneCharacter) {
                                   std::string("!"), std::string("\u0301"), std::string("😀")}) {
     std::string text;
     for (size_t i = 0; i < kCount; ++i) text += unit;
-    EXPECT_EQ(pieces(std::string(*builtin_pattern("qwen35")), text).size(), 1) << unit;
+    EXPECT_EQ(pieces(std::string(kQwen35Pattern), text).size(), 1) << unit;
   }
 }
 
 TEST(Pretokenizer, ALongRunOfSpacesLeavesOneForTheWord) {
   const std::string text = std::string(1 << 20, ' ') + "tea";
-  EXPECT_EQ(pieces(std::string(*builtin_pattern("qwen35")), text), (std::vector<std::string>{text.substr(0, (1 << 20) - 1), " tea"}));
+  EXPECT_EQ(pieces(std::string(kQwen35Pattern), text), (std::vector<std::string>{text.substr(0, (1 << 20) - 1), " tea"}));
 }
 
 TEST(Pretokenizer, EndlessBacktrackingIsAnError) {

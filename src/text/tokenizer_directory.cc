@@ -46,8 +46,8 @@ Result<std::string> pattern_for(const fs::path& directory, const Dom& config) {
   TEAPOT_TRY(const std::string model_type, optional_text(model, "model_type", directory / "config.json"));
   TEAPOT_TRY(const std::string tokenizer_class, optional_text(config, "tokenizer_class", directory / "tokenizer_config.json"));
   const std::string& name = model_type.empty() ? tokenizer_class : model_type;
-  if (name.starts_with("qwen3_5") || name.starts_with("Qwen3_5")) return std::string(*builtin_pattern("qwen35"));
-  if (name.starts_with("qwen2") || name.starts_with("qwen3") || name.starts_with("Qwen2")) return std::string(*builtin_pattern("qwen2"));
+  if (name.starts_with("qwen3_5") || name.starts_with("Qwen3_5")) return std::string(kQwen35Pattern);
+  if (name.starts_with("qwen2") || name.starts_with("qwen3") || name.starts_with("Qwen2")) return std::string(kQwen2Pattern);
   return fail(
       ErrorKind::kUnsupported,
       "{}: there is no tokenizer.json, and neither pretokenize_regex and tokenizer_class ('{}') in tokenizer_config.json nor model_type "

@@ -74,7 +74,7 @@ TEST_F(TokenizerDirectory, TheRegexOfVocabJsonComesFromTheConfigs) {
   const auto qwen2 = ids();
   write("config.json", {{"model_type", "qwen3_5_moe"}});
   const auto qwen35 = ids();
-  write("tokenizer_config.json", {{"tokenizer_class", "Qwen2Tokenizer"}, {"pretokenize_regex", *builtin_pattern("qwen2")}});
+  write("tokenizer_config.json", {{"tokenizer_class", "Qwen2Tokenizer"}, {"pretokenize_regex", kQwen2Pattern}});
   EXPECT_EQ(ids(), qwen2) << "a regex that is given counts first";
   write("tokenizer_config.json", {{"tokenizer_class", "Qwen2Tokenizer"}});
   EXPECT_EQ(ids(), qwen35);

@@ -54,7 +54,7 @@ Result<Tokenizer> load_tokenizer_gguf(const GgufTokenizer& metadata) {
   }
   TokenizerParts parts;
   parts.source = metadata.source;
-  parts.pattern = *builtin_pattern(metadata.pre);
+  parts.pattern = metadata.pre == "qwen2" ? kQwen2Pattern : kQwen35Pattern;
   parts.nfc = true;  // the format has no place for it; the tokenizers that these names stand for have it
   TEAPOT_CHECK(add_tokens(metadata, parts));
   parts.merges.reserve(metadata.merges.size());

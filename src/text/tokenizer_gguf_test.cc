@@ -6,7 +6,10 @@ namespace teapot::text {
 namespace {
 
 GgufTokenizer bytes_and_control() {
-  GgufTokenizer metadata{.source = "m.gguf", .model = "gpt2", .pre = "qwen2"};
+  GgufTokenizer metadata;
+  metadata.source = "m.gguf";
+  metadata.model = "gpt2";
+  metadata.pre = "qwen2";
   for (const auto& [token, id] : byte_parts().vocab) metadata.tokens.push_back(token);
   metadata.tokens.insert(metadata.tokens.end(), {"<|im_end|>", "<think>", "[PAD258]"});
   metadata.token_type.assign(256, 1);

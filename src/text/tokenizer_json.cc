@@ -74,9 +74,10 @@ class Interpreter {
     if (type != "BPE") return unsupported("model.type", "\"BPE\"", model["type"]);
     if (const Dom& dropout = get(model, "dropout"); !dropout.is_null() && dropout != 0)
       return unsupported("model.dropout", "null", dropout);
+    const Dom none = "";
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       const Dom& affix = get(model, key);
-      if (!affix.is_null() && affix != "") return unsupported(std::string("model.") + key, "null", affix);
+      if (!affix.is_null() && affix != none) return unsupported(std::string("model.") + key, "null", affix);
     }
     TEAPOT_CHECK(expect_false(model, "byte_fallback", "model"));
     return expect_false(model, "ignore_merges", "model");
@@ -106,7 +107,7 @@ class Interpreter {
     if (type == "ByteLevel") {
       TEAPOT_TRY(const bool use_regex, byte_level(object, "pre_tokenizer"));
       if (!use_regex) return unsupported("pre_tokenizer.use_regex", "true without a Split", get(object, "use_regex"));
-      return std::string(*builtin_pattern("gpt2"));
+      return std::string(kGpt2Pattern);
     }
     if (type != "Sequence") return unsupported("pre_tokenizer.type", "a Sequence of Split and ByteLevel", object["type"]);
     const Dom& list = get(object, "pretokenizers");

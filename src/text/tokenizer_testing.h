@@ -33,7 +33,7 @@ inline Tokenizer small_tokenizer() { return load_tokenizer_json(small_tokenizer_
 inline TokenizerParts byte_parts() {
   TokenizerParts parts;
   parts.source = "test";
-  parts.pattern = *builtin_pattern("qwen35");
+  parts.pattern = kQwen35Pattern;
   parts.nfc = true;
   const std::vector<std::pair<int, int>> printable = {{33, 126}, {161, 172}, {174, 255}};
   std::vector<int> character(256, -1);
