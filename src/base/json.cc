@@ -14,21 +14,20 @@ class Guard {
   Guard(std::string_view source, JsonLimits limits) : source_(source), limits_(limits) {}
 
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
-    if (error_) return false;
-    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-      if (depth >= limits_.max_depth) {
-        error_ = Error{ErrorKind::kInvalid, fmt::format("{}: nested deeper than {} levels", source_, limits_.max_depth)};
-        throw Stop{};
-      }
-      if (limits_.refuse_duplicate_keys && event == Json::parse_event_t::object_start) keys_.emplace_back();
-    } else if (limits_.refuse_duplicate_keys && event == Json::parse_event_t::object_end) {
-      keys_.pop_back();
-    } else if (limits_.refuse_duplicate_keys && event == Json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys_.back().insert(key).second) {
-        error_ = Error{ErrorKind::kInvalid, fmt::format("{}: key '{}' stands there twice", source_, key)};
-        throw Stop{};
-      }
+    switch (event) {
+      case Json::parse_event_t::object_start:
+      case Json::parse_event_t::array_start:
+        if (depth >= limits_.max_depth) stop(fmt::format("nested deeper than {} levels", limits_.max_depth));
+        if (event == Json::parse_event_t::object_start) objects_.emplace_back();
+        break;
+      case Json::parse_event_t::object_end:
+        objects_.pop_back();
+        break;
+      case Json::parse_event_t::key:
+        count(parsed.get_ref<const std::string&>());
+        break;
+      default:
+        break;
     }
     return true;
   }
@@ -37,9 +36,25 @@ class Guard {
   std::optional<Error> error_;
 
  private:
+  struct Object {
+    size_t keys = 0;
+    std::set<std::string> seen;  // only if duplicates are refused
+  };
+
+  void count(const std::string& key) {
+    Object& object = objects_.back();
+    if (++object.keys > limits_.max_keys) stop(fmt::format("an object with more than {} keys", limits_.max_keys));
+    if (limits_.refuse_duplicate_keys && !object.seen.insert(key).second) stop(fmt::format("key '{}' stands there twice", key));
+  }
+
+  [[noreturn]] void stop(const std::string& what) {
+    error_ = Error{ErrorKind::kInvalid, fmt::format("{}: {}", source_, what)};
+    throw Stop{};
+  }
+
   std::string_view source_;
   JsonLimits limits_;
-  std::vector<std::set<std::string>> keys_;
+  std::vector<Object> objects_;  // those that are open
 };
 
 }  // namespace

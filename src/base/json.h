@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;  // keeps the order of keys: prompts and to
 
 struct JsonLimits {
   int max_depth = 256;
+  size_t max_keys = 10'000;            // of one object: each is looked for among the others, in time that grows with their square
   bool refuse_duplicate_keys = false;  // else the last one counts, as in most parsers
 };
 

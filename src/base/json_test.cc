@@ -40,6 +40,18 @@ TEST(Json, DuplicateKeysCanBeRefused) {
   EXPECT_TRUE(parse_json(R"([{"x": 1}, {"x": {"x": 1}}])", "test", {.refuse_duplicate_keys = true}));
 }
 
+TEST(Json, KeysOfOneObjectAreLimited) {
+  const auto object = [](size_t keys) {
+    std::string text = "{";
+    for (size_t i = 0; i < keys; ++i) text += fmt::format("{}\"key{}\": {{}}", i == 0 ? "" : ",", i);
+    return text + "}";
+  };
+  EXPECT_TRUE(parse_json(object(10'000), "test"));
+  const auto many = parse_json(object(500'000), "test");
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().message, "test: an object with more than 10000 keys");
+}
+
 TEST(Json, InvalidUtf8IsReplacedWhenWritten) { EXPECT_EQ(dump_json(Json{{"text", "a\xffz"}}), "{\"text\":\"a\xef\xbf\xbdz\"}"); }
 
 TEST(Json, MissingFileIsNotFound) {
