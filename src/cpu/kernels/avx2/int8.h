@@ -5,19 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpu/kernels/simd/unpack.h"
+
 namespace teapot::cpu {
 namespace {
 
-struct Int8 {
-  using Bytes = __m256i;
+struct Int8 : Pieces256 {
   using Floats = __m256;
   struct Spread {
     __m256 scales[2];
   };
-  static constexpr size_t kPieces = 8;
   static constexpr size_t kChains = 2;
 
-  static Bytes join(const __m256i* one) { return *one; }
   static Bytes load(const int8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
   static Floats widen(__m256 x) { return x; }
   static Floats floats(__m256i x) { return _mm256_cvtepi32_ps(x); }
@@ -61,10 +60,6 @@ struct Int8 {
     const __m128 quarter = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
     const __m128 pair = _mm_add_ps(quarter, _mm_movehl_ps(quarter, quarter));
     return _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)));
-  }
-
-  static void prefetch(const unsigned char* p, size_t bytes, size_t ahead) {
-    for (size_t i = 0; i < bytes; i += 64) _mm_prefetch(reinterpret_cast<const char*>(p + ahead + i), _MM_HINT_T0);
   }
 };
 

@@ -7,6 +7,8 @@ namespace teapot::cpu {
 namespace {
 
 struct DotMaddubs {
+  static constexpr bool kDotTakesAnyByte = false;
+
   // What is to be added to the dot of levels to get that of level - offset.
   template <int kOffset>
   static __m512i correction(__m512i x) {

@@ -12,15 +12,17 @@ namespace {
 // The weights of up to eight blocks of 32, or one of 256; zeros up to 256.
 template <class Format>
 void dequantize_group(const unsigned char* p, size_t blocks, float* w) {
-  Levels<Format> levels;
-  unpack<false>(Format(), p, blocks, levels);
+  __m256i levels[8];
+  Scales<Format> scales;
+  unpack_levels<false, Pieces256>(Format(), p, blocks, levels);
+  unpack_scales<false, Pieces256>(Format(), p, blocks, scales);
   alignas(32) uint8_t bytes[kGroupWeights];
   alignas(32) float scale[kGroupWeights / Format::kGroup];
   alignas(32) float min[kGroupWeights / Format::kGroup] = {};
-  for (size_t j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(bytes + 32 * j), levels.level[j]);
-  for (size_t j = 0; j < Levels<Format>::kScales; ++j) {
-    _mm256_store_ps(scale + 8 * j, levels.scale[j]);
-    if constexpr (Format::kHasMin) _mm256_store_ps(min + 8 * j, levels.min[j]);
+  for (size_t j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(bytes + 32 * j), levels[j]);
+  for (size_t j = 0; j < Scales<Format>::kRegisters; ++j) {
+    _mm256_store_ps(scale + 8 * j, scales.scale[j]);
+    if constexpr (Format::kHasMin) _mm256_store_ps(min + 8 * j, scales.min[j]);
   }
   for (size_t i = 0; i < kGroupWeights; i += 8) {
     const __m256i level = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes + i)));

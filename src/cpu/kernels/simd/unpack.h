@@ -1,6 +1,7 @@
 // 256 weights of a quantised row as unsigned levels, scales and minima in registers (spec 5.5). AVX2 code, for all vector tables.
 //
-// weight = scale * (level - Format::kOffset) - min. Levels stand in the order of the columns, 32 in a register.
+// weight = scale * (level - Format::kOffset) - min. Levels stand in the order of the columns.
+// All is inlined by force: through memory, two stores of 32 bytes would have to become one load of 64.
 #pragma once
 
 #include <immintrin.h>
@@ -14,13 +15,45 @@ namespace {
 
 constexpr size_t kGroupWeights = 256;
 
-template <class Format>
-struct Levels {
-  static constexpr size_t kScales = kGroupWeights / Format::kGroup / 8;  // registers of 8
-  __m256i level[8];
-  __m256 scale[kScales];
-  __m256 min[kScales];  // only in formats that have them
+// A register of 32 levels, one block of 32 columns each. Wider ones (int8_512.h) have the same members.
+struct Pieces256 {
+  using Bytes = __m256i;
+  static constexpr size_t kPieces = 8;             // to a group
+  static constexpr bool kDotTakesAnyByte = false;  // levels above 127 as well
+
+  // One register of kGroupWeights / kPieces levels from as many of 32 as it takes.
+  static Bytes join(const __m256i* one) { return *one; }
+  // The 64 levels of 32 bytes: low nibbles, then high ones.
+  static void split_nibbles(const unsigned char* p, Bytes* pieces) {
+    const __m256i both = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), low = _mm256_set1_epi8(15);
+    pieces[0] = _mm256_and_si256(both, low);
+    pieces[1] = _mm256_and_si256(_mm256_srli_epi16(both, 4), low);
+  }
+  // 32 bytes of bits: bit j of byte l adds `value` to level l of block j. The levels do not have that bit yet.
+  template <int value>
+  static void add_bits(const unsigned char* p, Bytes* pieces) {
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), added = _mm256_set1_epi8(value);
+#pragma GCC unroll 8
+    for (int j = 0; j < 8; ++j) {
+      const __m256i bit = _mm256_set1_epi8(static_cast<char>(1 << j));
+      const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(bits, bit), bit);
+      pieces[j] = _mm256_or_si256(pieces[j], _mm256_and_si256(set, added));
+    }
+  }
 };
+
+template <class Format>
+struct Scales {
+  static constexpr size_t kRegisters = kGroupWeights / Format::kGroup / 8;
+  __m256 scale[kRegisters];
+  __m256 min[kRegisters];  // only in formats that have them
+};
+
+template <class S>
+[[gnu::always_inline]] inline void join_all(const __m256i* levels, typename S::Bytes* pieces) {
+#pragma GCC unroll 8
+  for (size_t i = 0; i < S::kPieces; ++i) pieces[i] = S::join(levels + i * 8 / S::kPieces);
+}
 
 template <class T>
 T load_as(const unsigned char* p) {
@@ -75,13 +108,20 @@ __m256 halves_at(const unsigned char* p, size_t stride, size_t count) {
   return _mm256_cvtph_ps(_mm_setr_epi16(half(0), half(1), half(2), half(3), half(4), half(5), half(6), half(7)));
 }
 
-template <bool kWhole, class Format>
-void unpack(Format format, const unsigned char* p, size_t blocks, Levels<Format>& out) {
-  static_assert(Format::kElements == 32);
+template <bool kWhole, class S, class Format>
+  requires(Format::kElements == 32)
+[[gnu::always_inline]] inline void unpack_levels(Format format, const unsigned char* p, size_t blocks, typename S::Bytes* pieces) {
+  __m256i levels[8];
 #pragma GCC unroll 8
   for (size_t j = 0; j < 8; ++j) {
-    out.level[j] = kWhole || j < blocks ? block_levels(format, p + j * Format::kBytes) : _mm256_setzero_si256();
+    levels[j] = kWhole || j < blocks ? block_levels(format, p + j * Format::kBytes) : _mm256_setzero_si256();
   }
+  join_all<S>(levels, pieces);
+}
+
+template <bool kWhole, class S, class Format>
+  requires(Format::kElements == 32)
+[[gnu::always_inline]] inline void unpack_scales(Format, const unsigned char* p, size_t blocks, Scales<Format>& out) {
   out.scale[0] = halves_at<kWhole>(p, Format::kBytes, blocks);
   if constexpr (Format::kHasMin) {
     out.min[0] = _mm256_sub_ps(_mm256_setzero_ps(), halves_at<kWhole>(p + 2, Format::kBytes, blocks));
@@ -90,71 +130,74 @@ void unpack(Format format, const unsigned char* p, size_t blocks, Levels<Format>
 
 // --- formats of 256 weights: always whole ---
 
-// The 6-bit scales and minima of Q4_K and Q5_K: 4 + 4 with their upper bits in place, the other 8 with theirs in the first 8 bytes.
+// The 6-bit scales and minima of Q4_K and Q5_K. Behind d and dmin lie three words of four bytes: the first four scales, the first four
+// minima, and nibbles of the other scales and minima, whose upper two bits are those of the first two words.
 template <class Format>
-void six_bit_scales(const unsigned char* b, Levels<Format>& out) {
-  constexpr uint32_t kLow6 = 0x3f3f3f3f, kLow4 = 0x0f0f0f0f, kUpper2 = 0x30303030;
-  const auto first = load_as<uint32_t>(b + 4), second = load_as<uint32_t>(b + 8), third = load_as<uint32_t>(b + 12);
-  const uint64_t scales = (first & kLow6) | static_cast<uint64_t>((third & kLow4) | (first >> 2 & kUpper2)) << 32;
-  const uint64_t mins = (second & kLow6) | static_cast<uint64_t>((third >> 4 & kLow4) | (second >> 2 & kUpper2)) << 32;
-  out.scale[0] = _mm256_mul_ps(half_at(b), floats_of_unsigned(scales));
-  out.min[0] = _mm256_mul_ps(half_at(b + 2), floats_of_unsigned(mins));
+[[gnu::always_inline]] inline void six_bit_scales(const unsigned char* b, Scales<Format>& out) {
+  const __m128i head = load16(b);
+  const __m128i low = _mm_and_si128(_mm_srlv_epi32(_mm_shuffle_epi32(head, 0b11'10'11'01), _mm_setr_epi32(0, 0, 0, 4)),
+                                    _mm_setr_epi32(0x3f3f3f3f, 0x0f0f0f0f, 0x3f3f3f3f, 0x0f0f0f0f));
+  const __m128i upper =
+      _mm_and_si128(_mm_srli_epi32(_mm_shuffle_epi32(head, 0b10'00'01'00), 2), _mm_setr_epi32(0, 0x30303030, 0, 0x30303030));
+  const __m128i both = _mm_or_si128(low, upper);  // eight scales, eight minima
+  const __m128 d = _mm_cvtph_ps(head);
+  out.scale[0] = _mm256_mul_ps(_mm256_broadcastss_ps(d), _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(both)));
+  out.min[0] = _mm256_mul_ps(_mm256_broadcastss_ps(_mm_movehdup_ps(d)), _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(both, 8))));
 }
 
-template <class Format>
-void k_nibbles(const unsigned char* qs, Levels<Format>& out) {
+template <class S>
+[[gnu::always_inline]] inline void k_nibbles(const unsigned char* qs, typename S::Bytes* pieces) {
 #pragma GCC unroll 4
-  for (size_t pair = 0; pair < 4; ++pair) {
-    const __m256i both = load32(qs + 32 * pair);
-    out.level[2 * pair] = low_bits(both, 15);
-    out.level[2 * pair + 1] = low_bits(_mm256_srli_epi16(both, 4), 15);
+  for (size_t pair = 0; pair < 4; ++pair) S::split_nibbles(qs + 32 * pair, pieces + pair * S::kPieces / 4);
+}
+
+// With a dot that takes any byte, high nibbles stay where they are, 16 times too large, and their scales become as much smaller: exact.
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_levels(Q4_K, const unsigned char* b, size_t, typename S::Bytes* pieces) {
+  if constexpr (S::kDotTakesAnyByte) {
+    S::mask_nibbles(b + 16, pieces);
+  } else {
+    k_nibbles<S>(b + 16, pieces);
   }
 }
 
-template <bool kWhole>
-void unpack(Q4_K, const unsigned char* b, size_t, Levels<Q4_K>& out) {
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_scales(Q4_K, const unsigned char* b, size_t, Scales<Q4_K>& out) {
   six_bit_scales(b, out);
-  k_nibbles(b + 16, out);
+  if constexpr (S::kDotTakesAnyByte) {
+    constexpr float kHigh = 1.0f / 16;
+    out.scale[0] = _mm256_mul_ps(out.scale[0], _mm256_setr_ps(1, kHigh, 1, kHigh, 1, kHigh, 1, kHigh));
+  }
 }
 
-// x << n within bytes, n negative to the right; the bits that are left are known not to cross a byte.
-template <int n>
-__m256i shifted(__m256i x) {
-  if constexpr (n >= 0) return _mm256_slli_epi16(x, n);
-  return _mm256_srli_epi16(x, n >= 0 ? 0 : -n);
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_levels(Q5_K, const unsigned char* b, size_t, typename S::Bytes* pieces) {
+  k_nibbles<S>(b + 48, pieces);
+  S::template add_bits<16>(b + 16, pieces);
 }
 
-template <int j>
-void add_fifth_bit(__m256i high, Levels<Q5_K>& out) {
-  out.level[j] = _mm256_or_si256(out.level[j], shifted<4 - j>(low_bits(high, 1 << j)));
-}
-
-template <bool kWhole>
-void unpack(Q5_K, const unsigned char* b, size_t, Levels<Q5_K>& out) {
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_scales(Q5_K, const unsigned char* b, size_t, Scales<Q5_K>& out) {
   six_bit_scales(b, out);
-  k_nibbles(b + 48, out);
-  const __m256i high = load32(b + 16);
-  add_fifth_bit<0>(high, out);
-  add_fifth_bit<1>(high, out);
-  add_fifth_bit<2>(high, out);
-  add_fifth_bit<3>(high, out);
-  add_fifth_bit<4>(high, out);
-  add_fifth_bit<5>(high, out);
-  add_fifth_bit<6>(high, out);
-  add_fifth_bit<7>(high, out);
 }
 
-template <bool kWhole>
-void unpack(Q6_K, const unsigned char* b, size_t, Levels<Q6_K>& out) {
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_levels(Q6_K, const unsigned char* b, size_t, typename S::Bytes* pieces) {
+  __m256i levels[8];
 #pragma GCC unroll 2
   for (size_t half = 0; half < 2; ++half) {
     const __m256i a = load32(b + 64 * half), c = load32(b + 64 * half + 32), high = load32(b + 128 + 32 * half);
-    __m256i* const level = out.level + 4 * half;
+    __m256i* const level = levels + 4 * half;
     level[0] = _mm256_or_si256(low_bits(a, 15), _mm256_slli_epi16(low_bits(high, 0x03), 4));
     level[1] = _mm256_or_si256(low_bits(c, 15), _mm256_slli_epi16(low_bits(high, 0x0c), 2));
     level[2] = _mm256_or_si256(low_bits(_mm256_srli_epi16(a, 4), 15), low_bits(high, 0x30));
     level[3] = _mm256_or_si256(low_bits(_mm256_srli_epi16(c, 4), 15), _mm256_srli_epi16(low_bits(high, 0xc0), 2));
   }
+  join_all<S>(levels, pieces);
+}
+
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_scales(Q6_K, const unsigned char* b, size_t, Scales<Q6_K>& out) {
   const __m128i scales = load16(b + 192);
   const __m256 d = half_at(b + 208);
   out.scale[0] = _mm256_mul_ps(d, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(scales)));
@@ -162,22 +205,28 @@ void unpack(Q6_K, const unsigned char* b, size_t, Levels<Q6_K>& out) {
 }
 
 // Weight 128n + 32j + l lies in byte 32n + l at bit 2j.
-template <class Format>
-void two_bits(const unsigned char* qs, Levels<Format>& out) {
+template <class S>
+[[gnu::always_inline]] inline void two_bits(const unsigned char* qs, typename S::Bytes* pieces) {
+  __m256i levels[8];
 #pragma GCC unroll 2
   for (size_t half = 0; half < 2; ++half) {
     const __m256i four = load32(qs + 32 * half);
-    out.level[4 * half] = low_bits(four, 3);
-    out.level[4 * half + 1] = low_bits(_mm256_srli_epi16(four, 2), 3);
-    out.level[4 * half + 2] = low_bits(_mm256_srli_epi16(four, 4), 3);
-    out.level[4 * half + 3] = low_bits(_mm256_srli_epi16(four, 6), 3);
+    levels[4 * half] = low_bits(four, 3);
+    levels[4 * half + 1] = low_bits(_mm256_srli_epi16(four, 2), 3);
+    levels[4 * half + 2] = low_bits(_mm256_srli_epi16(four, 4), 3);
+    levels[4 * half + 3] = low_bits(_mm256_srli_epi16(four, 6), 3);
   }
+  join_all<S>(levels, pieces);
 }
 
-template <bool kWhole>
-void unpack(Q2_K, const unsigned char* b, size_t, Levels<Q2_K>& out) {
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_levels(Q2_K, const unsigned char* b, size_t, typename S::Bytes* pieces) {
+  two_bits<S>(b + 16, pieces);
+}
+
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_scales(Q2_K, const unsigned char* b, size_t, Scales<Q2_K>& out) {
   constexpr uint64_t kLow4 = 0x0f0f0f0f0f0f0f0f;
-  two_bits(b + 16, out);
   const __m256 d = half_at(b + 80), dmin = half_at(b + 82);
 #pragma GCC unroll 2
   for (size_t i = 0; i < 2; ++i) {
@@ -187,23 +236,14 @@ void unpack(Q2_K, const unsigned char* b, size_t, Levels<Q2_K>& out) {
   }
 }
 
-template <int j>
-void add_third_bit(__m256i high, Levels<Q3_K>& out) {
-  out.level[j] = _mm256_or_si256(out.level[j], shifted<2 - j>(low_bits(high, 1 << j)));
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_levels(Q3_K, const unsigned char* b, size_t, typename S::Bytes* pieces) {
+  two_bits<S>(b + 32, pieces);
+  S::template add_bits<4>(b, pieces);
 }
 
-template <bool kWhole>
-void unpack(Q3_K, const unsigned char* b, size_t, Levels<Q3_K>& out) {
-  two_bits(b + 32, out);
-  const __m256i high = load32(b);
-  add_third_bit<0>(high, out);
-  add_third_bit<1>(high, out);
-  add_third_bit<2>(high, out);
-  add_third_bit<3>(high, out);
-  add_third_bit<4>(high, out);
-  add_third_bit<5>(high, out);
-  add_third_bit<6>(high, out);
-  add_third_bit<7>(high, out);
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_scales(Q3_K, const unsigned char* b, size_t, Scales<Q3_K>& out) {
   // 6-bit scales less 32: low nibbles of the 16 in 8 bytes, upper pairs in 4 bytes, four to a byte.
   constexpr uint64_t kLow4 = 0x0f0f0f0f0f0f0f0f;
   constexpr uint32_t kLow2 = 0x03030303;
@@ -218,15 +258,21 @@ void unpack(Q3_K, const unsigned char* b, size_t, Levels<Q3_K>& out) {
   }
 }
 
-template <bool kWhole>
-void unpack(IQ4_XS, const unsigned char* b, size_t, Levels<IQ4_XS>& out) {
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_levels(IQ4_XS, const unsigned char* b, size_t, typename S::Bytes* pieces) {
+  __m256i levels[8];
+#pragma GCC unroll 8
+  for (size_t j = 0; j < 8; ++j) levels[j] = iq4_levels(nibbles(b + 8 + 16 * j));
+  join_all<S>(levels, pieces);
+}
+
+template <bool kWhole, class S>
+[[gnu::always_inline]] inline void unpack_scales(IQ4_XS, const unsigned char* b, size_t, Scales<IQ4_XS>& out) {
   const __m256i low = _mm256_srlv_epi32(_mm256_set1_epi32(load_as<int32_t>(b + 4)), _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
   const __m256i high = _mm256_srlv_epi32(_mm256_set1_epi32(load_as<uint16_t>(b + 2)), _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14));
   const __m256i scales =
       _mm256_or_si256(_mm256_and_si256(low, _mm256_set1_epi32(15)), _mm256_slli_epi32(_mm256_and_si256(high, _mm256_set1_epi32(3)), 4));
   out.scale[0] = _mm256_mul_ps(half_at(b), _mm256_cvtepi32_ps(_mm256_sub_epi32(scales, _mm256_set1_epi32(32))));
-#pragma GCC unroll 8
-  for (size_t j = 0; j < 8; ++j) out.level[j] = iq4_levels(nibbles(b + 8 + 16 * j));
 }
 
 }  // namespace
