@@ -118,7 +118,7 @@ class Binder {
     for (const Slice& slice : slices) {
       for (uint32_t group = 0; group < groups; ++group) runs.push_back(rows.run(group * group_rows + slice.offset, slice.rows));
     }
-    return builder_.matrix({&rows, 1}, std::move(runs));
+    return builder_.matrix({&rows, 1}, runs);
   }
 
   Result<GdnWeights> gdn(const GdnTensors& t) {
@@ -180,8 +180,8 @@ class Binder {
     w.shared = {kNoMatrix, kNoMatrix, kNoMatrix};
     w.shared_sigmoid = kNoMatrix;
     if (t.shared) {
-      TEAPOT_TRY(w.shared, mlp(*t.shared));
-      TEAPOT_TRY(w.shared_sigmoid, row(*t.shared_sigmoid));
+      TEAPOT_TRY(w.shared, mlp(t.shared->mlp));
+      TEAPOT_TRY(w.shared_sigmoid, row(t.shared->sigmoid));
     }
     return w;
   }
@@ -219,7 +219,7 @@ class Binder {
       parts.push_back(rows);
       runs.push_back(rows.run(0, rows_each));
     }
-    return builder_.matrix(parts, std::move(runs));
+    return builder_.matrix(parts, runs);
   }
 
   const ModelConfig& config_;

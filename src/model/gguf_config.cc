@@ -152,7 +152,7 @@ Status read_attention(const Keys& keys, uint32_t blocks, ModelConfig& config) {
   TEAPOT_TRY(const auto key_length, keys.optional("attention.key_length", 1, kMaxHeadDim));
   config.head_dim = key_length.value_or(config.hidden / config.heads);
   TEAPOT_TRY(const auto value_length, keys.optional("attention.value_length", 1, kMaxHeadDim));
-  if (value_length.value_or(config.head_dim) != config.head_dim) {
+  if (value_length && *value_length != config.head_dim) {
     return fail(ErrorKind::kUnsupported, "{}: {} is {}, but {} is {}", keys.file(), keys.name("attention.value_length"), *value_length,
                 keys.name("attention.key_length"), config.head_dim);
   }
@@ -263,8 +263,7 @@ Result<ModelConfig> read_gguf_config(const Gguf& gguf) {
   if (gguf.has("tokenizer.ggml.eos_token_id")) {
     TEAPOT_TRY(const auto eos, gguf.unsigned_value("tokenizer.ggml.eos_token_id"));
     if (eos >= config.vocab) {
-      return fail(ErrorKind::kInvalid, "{}: tokenizer.ggml.eos_token_id is {}, expected a number below {}", keys.file(), eos,
-                  config.vocab);
+      return fail(ErrorKind::kInvalid, "{}: tokenizer.ggml.eos_token_id is {}, expected a number below {}", keys.file(), eos, config.vocab);
     }
     config.eos_ids = {static_cast<int32_t>(eos)};
   }

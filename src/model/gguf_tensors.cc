@@ -98,7 +98,7 @@ class Naming {
   MoeTensors moe(const std::string& block) const {
     const uint64_t experts = config_.experts;
     const uint64_t width = config_.expert_width;
-    MoeTensors tensors{.router = {block + "ffn_gate_inp.weight", {experts, hidden()}}, .experts = {}, .shared = {}, .shared_sigmoid = {}};
+    MoeTensors tensors{.router = {block + "ffn_gate_inp.weight", {experts, hidden()}}, .experts = {}, .shared = {}};
     const TensorSpec down{block + "ffn_down_exps.weight", {experts, hidden(), width}};
     if (has(block + "ffn_gate_up_exps.weight")) {
       tensors.experts = FusedExperts{.gate_up = {block + "ffn_gate_up_exps.weight", {experts, 2 * width, hidden()}}, .down = down};
@@ -110,8 +110,10 @@ class Naming {
       };
     }
     if (config_.shared_width > 0) {
-      tensors.shared = mlp(block, "_shexp", config_.shared_width);
-      tensors.shared_sigmoid = either_shape(block + "ffn_gate_inp_shexp.weight", {hidden()}, {1, hidden()});
+      tensors.shared = SharedExpertTensors{
+          .mlp = mlp(block, "_shexp", config_.shared_width),
+          .sigmoid = either_shape(block + "ffn_gate_inp_shexp.weight", {hidden()}, {1, hidden()}),
+      };
     }
     return tensors;
   }

@@ -87,7 +87,7 @@ class Naming {
 
   MoeTensors moe(const std::string& prefix) const {
     const uint64_t width = config_.expert_width;
-    MoeTensors tensors{.router = {prefix + "gate.weight", {config_.experts, hidden()}}, .experts = {}, .shared = {}, .shared_sigmoid = {}};
+    MoeTensors tensors{.router = {prefix + "gate.weight", {config_.experts, hidden()}}, .experts = {}, .shared = {}};
     if (has(prefix + "experts.0.gate_proj.weight")) {
       SeparateExperts experts;
       for (uint32_t e = 0; e < config_.experts; ++e) {
@@ -103,8 +103,10 @@ class Naming {
       };
     }
     if (config_.shared_width > 0) {
-      tensors.shared = mlp(prefix + "shared_expert.", config_.shared_width);
-      tensors.shared_sigmoid = TensorSpec{prefix + "shared_expert_gate.weight", {1, hidden()}};
+      tensors.shared = SharedExpertTensors{
+          .mlp = mlp(prefix + "shared_expert.", config_.shared_width),
+          .sigmoid = {prefix + "shared_expert_gate.weight", {1, hidden()}},
+      };
     }
     return tensors;
   }

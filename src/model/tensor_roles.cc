@@ -24,8 +24,7 @@ class Lister {
   void add(const MoeTensors& t) {
     add(t.router);
     std::visit([this](const auto& experts) { add(experts); }, t.experts);
-    if (t.shared) add(*t.shared);
-    add(t.shared_sigmoid);
+    if (t.shared) add_all(t.shared->mlp, t.shared->sigmoid);
   }
 
   void add(const LayerTensors& t) {

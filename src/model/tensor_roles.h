@@ -54,11 +54,15 @@ struct FusedExperts {
 };
 using SeparateExperts = std::vector<MlpTensors>;
 
+struct SharedExpertTensors {
+  MlpTensors mlp;
+  TensorSpec sigmoid;  // [1, hidden] or [hidden]
+};
+
 struct MoeTensors {
   TensorSpec router;  // [experts, hidden]
   std::variant<StackedExperts, FusedExperts, SeparateExperts> experts;
-  std::optional<MlpTensors> shared;
-  std::optional<TensorSpec> shared_sigmoid;  // [1, hidden] or [hidden]
+  std::optional<SharedExpertTensors> shared;
 };
 
 struct LayerTensors {

@@ -8,7 +8,7 @@ namespace teapot::model {
 namespace {
 
 // Runs that continue each other in the file become one.
-std::vector<plan::RowRun> merge(std::vector<plan::RowRun> runs, size_t row_bytes) {
+std::vector<plan::RowRun> merge(const std::vector<plan::RowRun>& runs, size_t row_bytes) {
   std::vector<plan::RowRun> merged;
   for (const plan::RowRun& run : runs) {
     if (!merged.empty() && merged.back().data + merged.back().rows * row_bytes == run.data) {
@@ -44,7 +44,7 @@ Result<plan::MatrixId> WeightBuilder::matrix(const TensorSpec& spec) {
   return matrix({&all, 1}, {all.run(0, count)});
 }
 
-Result<plan::MatrixId> WeightBuilder::matrix(std::span<const Rows> parts, std::vector<plan::RowRun> runs) {
+Result<plan::MatrixId> WeightBuilder::matrix(std::span<const Rows> parts, const std::vector<plan::RowRun>& runs) {
   const Rows& first = parts.front();
   for (const Rows& part : parts) {
     if (part.type != first.type) {
@@ -56,7 +56,7 @@ Result<plan::MatrixId> WeightBuilder::matrix(std::span<const Rows> parts, std::v
   uint32_t count = 0;
   for (const plan::RowRun& run : runs) count += run.rows;
   const size_t bytes = plan::row_bytes(first.type, first.cols);
-  table_.matrices.push_back({first.tensor->name, first.type, count, first.cols, merge(std::move(runs), bytes)});
+  table_.matrices.push_back({first.tensor->name, first.type, count, first.cols, merge(runs, bytes)});
   return static_cast<plan::MatrixId>(table_.matrices.size() - 1);
 }
 

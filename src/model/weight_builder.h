@@ -38,7 +38,7 @@ class WeightBuilder {
 
   // Rows picked from tensors of one type and width: runs in the order of the matrix's rows. parts name the tensors, for the check that
   // their types agree and for messages.
-  Result<plan::MatrixId> matrix(std::span<const Rows> parts, std::vector<plan::RowRun> runs);
+  Result<plan::MatrixId> matrix(std::span<const Rows> parts, const std::vector<plan::RowRun>& runs);
 
   // f32, f16 and bf16 tensors, every value passed through `map`.
   Result<plan::VectorId> vector(const TensorSpec& spec, const std::function<float(float)>& map);
