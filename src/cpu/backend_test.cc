@@ -263,7 +263,8 @@ TEST(BackendErrors, AStateThatDoesNotFitNamesBothNumbers) {
 }
 
 TEST(BackendErrors, UnknownOptionsNameTheKnown) {
-  for (Options options : {Options{.kv_dtype = "f8"}, Options{.activations = "int4"}, Options{.pages = "2m"}, Options{.threads = -1}}) {
+  for (const Options& options :
+       {Options{.kv_dtype = "f8"}, Options{.activations = "int4"}, Options{.pages = "2m"}, Options{.threads = -1}}) {
     const auto backend = create_backend(options);
     ASSERT_FALSE(backend.has_value());
     EXPECT_EQ(backend.error().kind, ErrorKind::kInvalid);

@@ -1,0 +1,61 @@
+#include "cpu/packed_weights.h"
+
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <cstring>
+
+namespace teapot::cpu {
+namespace {
+
+class PackedWeightsTest : public testing::Test {
+ protected:
+  PackedWeightsTest() : team(*ThreadTeam::create(2, {})), bytes(8u << 20) {
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 31 + i / 251);
+  }
+
+  std::unique_ptr<ThreadTeam> team;
+  std::vector<std::byte> bytes;
+};
+
+TEST_F(PackedWeightsTest, RunsAreJoinedInOrderAndMatricesAligned) {
+  constexpr size_t kRow = 2 * 34;  // 64 weights of Q8_0
+  plan::WeightTable table;
+  table.matrices.push_back({"a", plan::WeightType::kQ8_0, 5, 64, {{&bytes[1000], 2}, {&bytes[7], 3}}});
+  table.matrices.push_back({"b", plan::WeightType::kF32, 1500, 1024, {{bytes.data(), 1500}}});  // several pieces of copying
+  table.vectors.push_back({"v", {1, 2, 3}});
+  std::vector<uint64_t> progress;
+  const auto packed = PackedWeights::load(table, Pages::k4k, *team, [&](uint64_t done, uint64_t total) {
+    EXPECT_EQ(total, 5 * kRow + 1500u * 1024u * 4u);
+    progress.push_back(done);
+  });
+  ASSERT_TRUE(packed.has_value()) << packed.error().message;
+  const unsigned char* const a = packed->matrix(plan::MatrixId{0});
+  EXPECT_EQ(0, std::memcmp(a, &bytes[1000], 2 * kRow));
+  EXPECT_EQ(0, std::memcmp(a + 2 * kRow, &bytes[7], 3 * kRow));
+  const unsigned char* const b = packed->matrix(plan::MatrixId{1});
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(b) % kAlignment, 0u);
+  EXPECT_EQ(0, std::memcmp(b, bytes.data(), 1500u * 1024u * 4u));
+  EXPECT_EQ(packed->vector(plan::VectorId{0})[2], 3.0f);
+  EXPECT_TRUE(std::ranges::is_sorted(progress));
+  EXPECT_EQ(progress.front(), 0u);
+  EXPECT_EQ(progress.back(), 5 * kRow + 1500u * 1024u * 4u);
+}
+
+TEST_F(PackedWeightsTest, AMatrixThatContradictsItselfIsNamed) {
+  const auto error = [&](const plan::Matrix& matrix) {
+    const auto packed = PackedWeights::load({{matrix}, {}}, Pages::k4k, *team, {});
+    return packed ? std::string() : packed.error().message;
+  };
+  EXPECT_NE(error({"short runs", plan::WeightType::kF32, 3, 4, {{bytes.data(), 2}}}).find("short runs"), std::string::npos);
+  EXPECT_NE(error({"half a block", plan::WeightType::kQ8_0, 1, 48, {{bytes.data(), 1}}}).find("half a block"), std::string::npos);
+}
+
+TEST_F(PackedWeightsTest, MoreThanThereIsIsAnErrorWithBothNumbers) {
+  const plan::Matrix huge{"huge", plan::WeightType::kF32, 1u << 31, 1u << 20, {{bytes.data(), 1u << 31}}};
+  const auto packed = PackedWeights::load({{huge}, {}}, Pages::k4k, *team, {});
+  ASSERT_FALSE(packed.has_value());
+  EXPECT_EQ(packed.error().kind, ErrorKind::kMemory);
+}
+
+}  // namespace
+}  // namespace teapot::cpu
