@@ -59,35 +59,31 @@ void float_tile(const unsigned char* weights, size_t row_bytes, size_t cols, con
   }
 }
 
+// One token goes row after row: two sums keep up with memory, and the processor's prefetcher follows one stream best. With several tokens,
+// rows share what is loaded of them.
 template <class V, class Format>
 void matmul_float(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
                   size_t tokens, float* out, size_t out_stride) {
-  constexpr size_t kTokens = 4, kSingleRows = 4, kTileRows = V::kTileRows;
+  constexpr size_t kTokens = 4, kRows = V::kTileRows;
   const size_t row_bytes = cols * Format::kBytes;
   const auto token = [&](size_t t) { return x.f32 + (token_index ? token_index[t] : t) * x.stride; };
   for (size_t r = first; r < last;) {
     const unsigned char* w = weights + r * row_bytes;
-    const size_t rows = last - r < kSingleRows ? 1 : kSingleRows;
+    float* const y = out + (r - first);
+    const size_t rows = tokens >= kTokens && last - r >= kRows ? kRows : 1;
     size_t t = 0;
     for (; t + kTokens <= tokens; t += kTokens) {
       const float* const xs[kTokens] = {token(t), token(t + 1), token(t + 2), token(t + 3)};
-      float* const y = out + t * out_stride + (r - first);
-      if (rows == 1) {
-        float_tile<V, Format, 1, kTokens>(w, row_bytes, cols, xs, y, out_stride);
-        continue;
-      }
-      for (size_t i = 0; i < rows; i += kTileRows) {
-        float_tile<V, Format, kTileRows, kTokens>(w + i * row_bytes, row_bytes, cols, xs, y + i, out_stride);
+      if (rows == kRows) {
+        float_tile<V, Format, kRows, kTokens>(w, row_bytes, cols, xs, y + t * out_stride, out_stride);
+      } else {
+        float_tile<V, Format, 1, kTokens>(w, row_bytes, cols, xs, y + t * out_stride, out_stride);
       }
     }
     for (; t < tokens; ++t) {
       const float* const xs[1] = {token(t)};
-      float* const y = out + t * out_stride + (r - first);
-      if (rows == 1) {
-        float_tile<V, Format, 1, 1>(w, row_bytes, cols, xs, y, out_stride);
-      } else {
-        float_tile<V, Format, kSingleRows, 1>(w, row_bytes, cols, xs, y, out_stride);
-      }
+      for (size_t i = 0; i < rows; ++i)
+        float_tile<V, Format, 1, 1>(w + i * row_bytes, row_bytes, cols, xs, y + t * out_stride + i, out_stride);
     }
     r += rows;
   }

@@ -32,12 +32,13 @@ struct Pieces256 {
   // 32 bytes of bits: bit j of byte l adds `value` to level l of block j. The levels do not have that bit yet.
   template <int value>
   static void add_bits(const unsigned char* p, Bytes* pieces) {
-    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), added = _mm256_set1_epi8(value);
+    constexpr int kPlace = __builtin_ctz(value);
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
 #pragma GCC unroll 8
     for (int j = 0; j < 8; ++j) {
-      const __m256i bit = _mm256_set1_epi8(static_cast<char>(1 << j));
-      const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(bits, bit), bit);
-      pieces[j] = _mm256_or_si256(pieces[j], _mm256_and_si256(set, added));
+      const __m256i bit = _mm256_and_si256(bits, _mm256_set1_epi8(static_cast<char>(1 << j)));
+      const __m256i placed = j < kPlace ? _mm256_slli_epi16(bit, kPlace - j) : _mm256_srli_epi16(bit, j - kPlace);
+      pieces[j] = _mm256_or_si256(pieces[j], placed);
     }
   }
 };
