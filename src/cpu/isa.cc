@@ -13,7 +13,7 @@ using Features = std::vector<std::string_view>;
 
 // __builtin_cpu_supports takes literals only. It asks the operating system too: registers that are not saved do not count.
 #define TEAPOT_NEEDS_FEATURE(missing, feature) \
-  if (!__builtin_cpu_supports(feature)) missing.emplace_back(feature)
+  if (!__builtin_cpu_supports(feature)) (missing).emplace_back(feature)
 
 Features missing_for_avx2() {
   Features missing;

@@ -124,6 +124,23 @@ TEST_P(MatmulTest, RangesOfRowsAndChosenTokensEqualTheWhole) {
   });
 }
 
+// Longer than what is prepared once for all rows.
+TEST_P(MatmulTest, LongRows) {
+  constexpr size_t kCols = 66 * 256, kRows = 3, kTokens = 3;
+  for (size_t i = 0; i < plan::kWeightTypes; ++i) {
+    const auto type = static_cast<WeightType>(i);
+    const Path path = plan::info(type).elements > 1 ? Path::kQ8 : Path::kF32;
+    SCOPED_TRACE(plan::info(type).name);
+    const auto weights = random_weights(rng, type, kRows, kCols);
+    const RandomActivations x(rng, kTokens, kCols);
+    std::vector<float> together(kTokens * kRows), apart(kTokens * kRows);
+    kernel(path, i)(weights.data(), kCols, 0, kRows, x.view(), nullptr, kTokens, together.data(), kRows);
+    for (uint32_t t = 0; t < kTokens; ++t) kernel(path, i)(weights.data(), kCols, 0, kRows, x.view(), &t, 1, &apart[t * kRows], kRows);
+    EXPECT_TRUE(same_bits(together, apart));
+    EXPECT_LT(error(path, type, weights, kCols, 0, kRows, x, {0, 1, 2}, together), 3e-7);
+  }
+}
+
 TEST_P(MatmulTest, RandomShapes) {
   for (int round = 0; round < 200; ++round) {
     const size_t i = rng() % plan::kWeightTypes;

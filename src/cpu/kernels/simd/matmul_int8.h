@@ -144,13 +144,19 @@ void int8_end(const unsigned char* weights, size_t row_bytes, size_t group, size
 // (on Zen 4 by a factor of 2), and 4 KiB ahead of it, over the borders of pages.
 constexpr size_t kAheadBytes = 4096;
 
+// What a token brings to the groups of each row, made once for all rows; of columns beyond, it is made anew for each row.
+constexpr size_t kPreparedGroups = 64;
+
 // One row x one token. The scales go one group ahead of the dots: their decoding is a chain as long as that of the sums, and the
 // processor's window holds hardly more than one group's instructions.
 template <class S, class Format>
-[[gnu::noinline]] float int8_row(const unsigned char* row, size_t cols, const Token& token) {
+[[gnu::noinline]] float int8_row(const unsigned char* row, size_t cols, const Token& token, const Scales<Format>* prepared) {
   const auto products_of = [&](size_t g) {
-    Scales<Format> weights, other;
+    Scales<Format> weights;
     unpack_scales<true, S>(Format(), row + g * kGroupBytes<Format>, 8, weights);
+    if (g < kPreparedGroups) [[likely]]
+      return multiply<S, Format>(weights, prepared[g]);
+    Scales<Format> other;
     token_scales<Format, true>(token, g, 8, other);
     return multiply<S, Format>(weights, other);
   };
@@ -227,7 +233,9 @@ void matmul_int8(const unsigned char* weights, size_t cols, size_t first, size_t
     for (size_t t = 0; t < count; ++t) tile[t] = token_at(x, token_index ? token_index[begin + t] : begin + t);
     float* const y = out + begin * out_stride;
     if (count == 1) {
-      for (size_t r = first; r < last; ++r) y[r - first] = int8_row<S, Format>(weights + r * row_bytes, cols, tile[0]);
+      Scales<Format> prepared[kPreparedGroups];
+      for (size_t g = 0; g < kPreparedGroups && g < cols / kGroupWeights; ++g) token_scales<Format, true>(tile[0], g, 8, prepared[g]);
+      for (size_t r = first; r < last; ++r) y[r - first] = int8_row<S, Format>(weights + r * row_bytes, cols, tile[0], prepared);
       continue;
     }
     size_t r = first;
