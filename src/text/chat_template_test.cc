@@ -148,6 +148,21 @@ TEST(ChatTemplate, IntegersThatDoNotFitAreErrors) {
   EXPECT_FALSE(render("{{ x }}", Json{{"x", std::numeric_limits<uint64_t>::max()}}));
 }
 
+// Where Jinja's compiler shows. The expected texts are Jinja 3.1's.
+TEST(ChatTemplate, AScopeHidesWhatItWillSet) {
+  const Json context = {{"x", "outer"}, {"l", {1, 2}}};
+  for (const auto& [source, expected] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"{% for i in l %}[{{ x }}]{% endfor %}{% set x = 1 %}", "[][]"},
+           {"{% for i in l %}[{{ x }}]{% endfor %}{% if l %}{% set x = 1 %}{% endif %}", "[outer][outer]"},
+           {"{{ x }}{% for i in l %}[{{ x }}]{% endfor %}{% set x = 1 %}", "outer[outer][outer]"},
+           {"{% macro f() %}[{{ x }}]{% endmacro %}{{ f() }}{% set x = 1 %}{{ f() }}", "[][1]"},
+           {"{% for i in l %}{% for j in l %}[{{ x }}]{% endfor %}{% set x = i %}{% endfor %}", "[][][][]"},
+           {"{% set x = x ~ '!' %}{% for i in l %}{{ x }}{% set x = i %}{{ x }}{% endfor %}{{ x }}", "outer!1outer!2outer!"},
+       }) {
+    EXPECT_EQ(render(source, context), expected) << source;
+  }
+}
+
 TEST(ChatTemplate, IllFormedTextIsRefused) {
   EXPECT_FALSE(ChatTemplate::compile("\xFF"));
   EXPECT_FALSE(ChatTemplate::compile("{{ '\\ud83d' }}"));

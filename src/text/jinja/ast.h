@@ -100,6 +100,7 @@ struct MacroDefinition {
   std::string_view name;
   std::vector<Parameter> parameters;
   Body body;
+  std::vector<NameId> unassigned;
   // Whether the body speaks of them: otherwise surplus arguments are an error.
   bool uses_caller = false;
   bool uses_varargs = false;
@@ -133,6 +134,7 @@ struct Stmt {
   StmtKind kind;
   uint32_t offset = 0;
   bool recursive = false;  // kFor
+  bool sees_outer = true;  // kScope: false for {% block %}, whose names are looked up anew
   NameId variable = 0;
   std::string_view text{};
   ExprPtr target{};
@@ -141,6 +143,8 @@ struct Stmt {
   std::vector<Branch> branches{};
   Body body{};
   Body else_body{};
+  std::vector<NameId> unassigned{};  // what the scope of the body, of the else body, hides: unassigned.h
+  std::vector<NameId> else_unassigned{};
   std::unique_ptr<MacroDefinition> macro{};
 };
 
@@ -151,6 +155,7 @@ struct Program {
   std::vector<std::string_view> names;  // of variables, by NameId
   std::unordered_map<std::string_view, NameId> name_ids;
   Body body;
+  std::vector<NameId> unassigned;
 };
 
 }  // namespace teapot::text::jinja

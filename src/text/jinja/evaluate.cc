@@ -86,7 +86,7 @@ Value Interpreter::evaluate_name(const Expr& expr) {
   where_ = expr.offset;
   if (const Value* value = find_in_scopes(scope_, expr.variable)) return *value;
   if (const auto& value = context_[expr.variable]) return *value;
-  return new_undefined(heap_, {Undefined::Reason::kVariable, Value(), Value::text(program_.names[expr.variable]), {}});
+  return undefined_variable(expr.variable);
 }
 
 Value Interpreter::evaluate_items(const Expr& expr) {
@@ -286,7 +286,7 @@ Value Interpreter::call_macro(const Macro& macro, const Arguments& arguments) {
   const Descent descent(*this);
   std::string text;
   std::string* const outer_out = std::exchange(out_, &text);
-  Scope* const outer_scope = std::exchange(scope_, new_scope(macro.scope));
+  Scope* const outer_scope = std::exchange(scope_, new_scope(macro.scope, macro.definition->unassigned));
   bind_parameters(*macro.definition, *scope_, arguments);
   execute(macro.definition->body);
   scope_ = outer_scope;

@@ -9,7 +9,7 @@ std::string Interpreter::run(const Json& context) {
   bind_context(context);
   std::string text;
   out_ = &text;
-  scope_ = new_scope(nullptr);
+  scope_ = new_scope(nullptr, program_.unassigned);
   execute(program_.body);
   return text;
 }
@@ -79,7 +79,7 @@ Interpreter::Flow Interpreter::execute(const Stmt& stmt) {
     case StmtKind::kWith:
       return execute_with(stmt);
     case StmtKind::kScope:
-      return execute_in_scope(stmt.body);
+      return execute_in_scope(stmt.body, stmt.unassigned);
     case StmtKind::kBreak:
       return Flow::kBreak;
     case StmtKind::kContinue:
@@ -97,8 +97,22 @@ Interpreter::Flow Interpreter::execute_if(const Stmt& stmt) {
   return Flow::kNormal;
 }
 
-Interpreter::Flow Interpreter::execute_in_scope(const Body& body) {
-  Scope* const outer = std::exchange(scope_, new_scope(scope_));
+Value Interpreter::undefined_variable(NameId variable) {
+  return new_undefined(heap_, {Undefined::Reason::kVariable, Value(), Value::text(program_.names[variable]), {}});
+}
+
+void Interpreter::hide(Scope& scope, const std::vector<NameId>& unassigned) {
+  for (const NameId variable : unassigned) assign(heap_, scope, variable, undefined_variable(variable));
+}
+
+Scope* Interpreter::new_scope(Scope* parent, const std::vector<NameId>& unassigned) {
+  Scope* const scope = new_scope(parent);
+  hide(*scope, unassigned);
+  return scope;
+}
+
+Interpreter::Flow Interpreter::execute_in_scope(const Body& body, const std::vector<NameId>& unassigned) {
+  Scope* const outer = std::exchange(scope_, new_scope(scope_, unassigned));
   const Flow flow = execute(body);
   scope_ = outer;
   return flow;
@@ -108,17 +122,17 @@ Interpreter::Flow Interpreter::execute_with(const Stmt& stmt) {
   // All values are computed outside, before the first of the names exists.
   std::vector<Value> values;
   for (const Branch& assignment : stmt.branches) values.push_back(evaluate(*assignment.value));
-  Scope* const outer = std::exchange(scope_, new_scope(scope_));
+  Scope* const outer = std::exchange(scope_, new_scope(scope_, stmt.unassigned));
   for (size_t i = 0; i < values.size(); ++i) assign_target(*stmt.branches[i].first, values[i]);
   const Flow flow = execute(stmt.body);
   scope_ = outer;
   return flow;
 }
 
-Interpreter::Flow Interpreter::capture_body(const Body& body, Value& text) {
+Interpreter::Flow Interpreter::capture_body(const Stmt& stmt, Value& text) {
   std::string captured;
   std::string* const outer = std::exchange(out_, &captured);
-  const Flow flow = execute_in_scope(body);
+  const Flow flow = execute_in_scope(stmt.body, stmt.unassigned);
   out_ = outer;
   text = new_text(heap_, captured);
   return flow;
@@ -127,15 +141,17 @@ Interpreter::Flow Interpreter::capture_body(const Body& body, Value& text) {
 // A break or continue inside leaves the block before it has a value.
 Interpreter::Flow Interpreter::execute_set_block(const Stmt& stmt) {
   Value text;
-  if (const Flow flow = capture_body(stmt.body, text); flow != Flow::kNormal) return flow;
+  if (const Flow flow = capture_body(stmt, text); flow != Flow::kNormal) return flow;
   assign_target(*stmt.target, stmt.filter ? evaluate_filter(*stmt.filter, &text) : text);
   return Flow::kNormal;
 }
 
 Interpreter::Flow Interpreter::execute_filter_block(const Stmt& stmt) {
   Value text;
-  if (const Flow flow = capture_body(stmt.body, text); flow != Flow::kNormal) return flow;
-  write(to_plain_text(heap_, evaluate_filter(*stmt.filter, &text)));
+  if (const Flow flow = capture_body(stmt, text); flow != Flow::kNormal) return flow;
+  const Value filtered = evaluate_filter(*stmt.filter, &text);
+  if (!filtered.is_text()) raise_runtime("a filter block must end in text, its filter gave '{}'", type_name(filtered));
+  write(filtered.as_text());
   return Flow::kNormal;
 }
 
@@ -195,6 +211,7 @@ Interpreter::Flow Interpreter::run_loop(const Stmt& stmt, const Value& items, in
     } else {
       scope->size = 0;
     }
+    hide(*scope, stmt.unassigned);
     scope_ = scope;
     if (loop_id != program_.name_ids.end()) assign(heap_, *scope, loop_id->second, Value::of(loop));
     where_ = stmt.target->offset;
@@ -207,7 +224,7 @@ Interpreter::Flow Interpreter::run_loop(const Stmt& stmt, const Value& items, in
   Flow flow = Flow::kNormal;
   if (!completed && !stmt.else_body.empty()) {
     scope_ = outer;
-    flow = execute_in_scope(stmt.else_body);
+    flow = execute_in_scope(stmt.else_body, stmt.else_unassigned);
   }
   scope_ = before;
   return flow;

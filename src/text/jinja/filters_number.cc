@@ -115,7 +115,8 @@ Value round(Heap& /*heap*/, const Value& input, const Arguments& arguments) {
   const double unit = std::pow(10.0, static_cast<double>(places));
   const double scaled = to_real(input) * unit;
   if (!(std::fabs(scaled) < 0x1p53)) raise_runtime("rounding {} with {} is not supported", repr_real(to_real(input)), method);
-  return Value::real((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) / unit);
+  // Python's ceil and floor give integers, which know no negative zero.
+  return Value::real(((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) + 0.0) / unit);
 }
 
 Value file_size(Heap& heap, const Value& input, const Arguments& arguments) {

@@ -1,5 +1,6 @@
 // Filters that compare items: texts without regard to case, unless case_sensitive is set.
 #include <algorithm>
+#include <list>
 
 #include "text/jinja/arguments.h"
 #include "text/jinja/attributes.h"
@@ -40,13 +41,12 @@ struct Keyed {
   Value item;
 };
 
-void sort_by_key(Heap& heap, std::vector<Keyed>& items, bool descending) {
-  // Stable both ways, as Python's sorted.
-  std::ranges::stable_sort(
-      items, [&](const Keyed& a, const Keyed& b) { return descending ? less(heap, b.key, a.key) : less(heap, a.key, b.key); });
+// Stable both ways, as Python's sorted. A list stays whole whatever the comparison says (NaN) or throws.
+void sort_by_key(Heap& heap, std::list<Keyed>& items, bool descending) {
+  items.sort([&](const Keyed& a, const Keyed& b) { return descending ? less(heap, b.key, a.key) : less(heap, a.key, b.key); });
 }
 
-Value list_of_items(Heap& heap, const std::vector<Keyed>& keyed) {
+Value list_of_items(Heap& heap, const std::list<Keyed>& keyed) {
   std::vector<Value> items;
   items.reserve(keyed.size());
   for (const Keyed& one : keyed) items.push_back(one.item);
@@ -70,7 +70,7 @@ Value sort(Heap& heap, const Value& input, const Arguments& arguments) {
   } else {
     keys.emplace_back(heap, attribute, bound.flag(1));
   }
-  std::vector<Keyed> items;
+  std::list<Keyed> items;
   for (const Value& item : to_items(heap, input)) {
     std::vector<Value> parts;
     for (const Key& key : keys) parts.push_back(key(item));
@@ -87,7 +87,7 @@ Value dict_sort(Heap& heap, const Value& input, const Arguments& arguments) {
   if (input.is_undefined()) raise_undefined(input);
   if (!input.is(Type::kDict)) raise_runtime("dictsort needs a mapping, not '{}'", type_name(input));
   const Key key(heap, nullptr, bound.flag(0));
-  std::vector<Keyed> items;
+  std::list<Keyed> items;
   for (const Entry& entry : input.as_dict().entries) {
     items.push_back({key(by == "key" ? entry.key : entry.value), new_tuple(heap, {entry.key, entry.value})});
   }
@@ -137,15 +137,17 @@ Value group_by(Heap& heap, const Value& input, const Arguments& arguments) {
   const auto bound = bind("groupby", arguments, "attribute", "default", "case_sensitive");
   const Value& attribute = bound.required(0);
   const Key key(heap, attribute.is_none() ? nullptr : &attribute, bound.flag(2), bound.unless_none(1));
-  std::vector<Keyed> items;
+  std::list<Keyed> items;
   for (const Value& item : to_items(heap, input)) items.push_back({key(item), item});
   sort_by_key(heap, items, false);
   std::vector<Value> groups;
-  for (size_t begin = 0; begin < items.size();) {
-    size_t end = begin;
+  for (auto begin = items.begin(); begin != items.end();) {
     std::vector<Value> members;
-    while (end < items.size() && equal(heap, items[end].key, items[begin].key)) members.push_back(items[end++].item);
-    if (members.empty()) members.push_back(items[end++].item);  // NaN is not even equal to itself
+    auto end = begin;
+    do {  // at least one: NaN is not even equal to itself
+      members.push_back(end->item);
+      ++end;
+    } while (end != items.end() && equal(heap, end->key, begin->key));
     groups.push_back(new_group(heap, key.raw(members[0]), new_list(heap, members)));
     begin = end;
   }

@@ -70,13 +70,16 @@ class Interpreter {
   Flow execute_set_block(const Stmt& stmt);
   Flow execute_filter_block(const Stmt& stmt);
   void execute_call_block(const Stmt& stmt);
-  Flow execute_in_scope(const Body& body);
+  Flow execute_in_scope(const Body& body, const std::vector<NameId>& unassigned);
   Flow run_loop(const Stmt& stmt, const Value& items, int64_t depth0, Scope* outer);
   // Output of the body as a text, in a scope of its own.
-  Flow capture_body(const Body& body, Value& text);
+  Flow capture_body(const Stmt& stmt, Value& text);
   void assign_target(const Expr& target, const Value& value);
   void write(std::string_view text);
   Scope* new_scope(Scope* parent) { return heap_.make(Scope{parent}); }
+  Scope* new_scope(Scope* parent, const std::vector<NameId>& unassigned);
+  void hide(Scope& scope, const std::vector<NameId>& unassigned);
+  Value undefined_variable(NameId variable);
 
   const Program& program_;
   Heap& heap_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -110,6 +111,11 @@ void add_operands(Expr& expr, ExprPtr left, ExprPtr right) {
   expr.operands.push_back(std::move(right));
 }
 
+bool is_constant(const Expr& expr) {
+  if (expr.kind != ExprKind::kUnary && expr.kind != ExprKind::kBinary) return expr.kind == ExprKind::kLiteral;
+  return std::ranges::all_of(expr.operands, [](const ExprPtr& operand) { return is_constant(*operand); });
+}
+
 }  // namespace
 
 ExprPtr Parser::parse_or() {
@@ -213,6 +219,11 @@ ExprPtr Parser::parse_power() {
     ExprPtr expr = make(ExprKind::kBinary, take().offset);
     expr->op = Operator::kPower;
     add_operands(*expr, std::move(left), parse_unary());
+    // Jinja computes a constant base beforehand and writes it down without brackets, so that Python raises -2 ** x to -(2 ** x).
+    const Expr& base = *expr->operands[0];
+    if (base.kind != ExprKind::kLiteral && is_constant(base) && !is_constant(*expr->operands[1])) {
+      raise_syntax_at(expr->offset, "a computed constant to the power of something else is not supported");
+    }
     left = finish(std::move(expr));
   }
   return left;

@@ -3,6 +3,7 @@
 #include "text/jinja/failure.h"
 #include "text/jinja/parser.h"
 #include "text/jinja/parser_impl.h"
+#include "text/jinja/unassigned.h"
 
 namespace teapot::text::jinja {
 
@@ -10,6 +11,7 @@ std::shared_ptr<const Program> parse_program(std::string_view source) {
   auto program = std::make_shared<Program>();
   program->source = normalize_source(source);
   Parser(*program).parse();
+  find_unassigned(*program);
   return program;
 }
 
@@ -227,6 +229,7 @@ Stmt Parser::parse_block(uint32_t offset) {
   if (scopes_ > 0) raise_syntax_at(offset, "block '{}' inside a loop, macro or other scope is not supported", name);
   if (std::ranges::find(blocks_, name) != blocks_.end()) raise_syntax_at(offset, "block '{}' defined twice", name);
   blocks_.push_back(name);
+  stmt.sees_outer = false;
   skip_name("scoped");
   if (is_name("required")) fail_at_current("a required block needs a template that fills it, and there are no others");
   const Swapped unconditional(conditional_, false);

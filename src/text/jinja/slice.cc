@@ -11,7 +11,7 @@ namespace teapot::text::jinja {
 namespace {
 
 struct Indices {
-  int64_t start, step, count;
+  int64_t start, stop, step, count;
 };
 
 int64_t bound_of(const Value& value, int64_t size, int64_t lowest, int64_t highest, int64_t fallback) {
@@ -27,13 +27,13 @@ Indices indices_of(int64_t size, const Value& start, const Value& stop, const Va
   if (stride > 0) {
     const int64_t from = bound_of(start, size, 0, size, 0);
     const int64_t to = bound_of(stop, size, 0, size, size);
-    return {from, stride, from < to ? (to - from - 1) / stride + 1 : 0};
+    return {from, to, stride, from < to ? (to - from - 1) / stride + 1 : 0};
   }
   const int64_t from = bound_of(start, size, -1, size - 1, size - 1);
   const int64_t to = bound_of(stop, size, -1, size - 1, -1);
   // from - to is at most size, so a stride that cannot be negated steps over everything just as size does.
   const int64_t back = stride == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max() : -stride;
-  return {from, -back, to < from ? (from - to - 1) / back + 1 : 0};
+  return {from, to, -back, to < from ? (from - to - 1) / back + 1 : 0};
 }
 
 Value slice_text(Heap& heap, const Value& value, const Value& start, const Value& stop, const Value& step) {
@@ -62,9 +62,12 @@ Value slice(Heap& heap, const Value& value, const Value& start, const Value& sto
   if (value.is(Type::kRange)) {
     const Range& range = value.as_range();
     const Indices indices = indices_of(range.size(), start, stop, step);
-    const int64_t first = range.at(indices.start);
-    const int64_t stride = range.step * indices.step;
-    return Value::of(heap.make(Range{first, first + stride * indices.count, stride}));
+    int64_t stride = 0;
+    int64_t end = 0;  // up to one step beyond the range, in either direction
+    const bool overflows = __builtin_mul_overflow(range.step, indices.step, &stride) ||
+                           __builtin_mul_overflow(range.step, indices.stop, &end) || __builtin_add_overflow(range.start, end, &end);
+    if (overflows) raise_runtime("integer overflow: a slice of a range does not fit into 64 bits");
+    return Value::of(heap.make(Range{range.at(indices.start), end, stride}));
   }
   if (!value.is_sequence()) raise_runtime("'{}' object has no slices", type_name(value));
   const auto items = value.as_sequence().items;

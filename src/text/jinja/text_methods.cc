@@ -121,7 +121,7 @@ std::vector<std::string_view> split_at_spaces(std::string_view text, size_t limi
   text = strip(text, !from_right, from_right, std::nullopt);
   while (!text.empty()) {
     if (pieces.size() == limit) {
-      pieces.push_back(strip(text, from_right, !from_right, std::nullopt));
+      pieces.push_back(text);
       break;
     }
     size_t word = 0;  // bytes of the next word, from the side where we are

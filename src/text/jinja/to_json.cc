@@ -1,6 +1,6 @@
 // json.dumps() of Python, byte for byte.
-#include <algorithm>
 #include <cmath>
+#include <list>
 
 #include "text/jinja/characters.h"
 #include "text/jinja/operators.h"
@@ -115,14 +115,16 @@ class JsonWriter {
       out_ += "{}";
       return;
     }
-    std::vector<Entry> entries(dict.entries.begin(), dict.entries.end());
-    if (style_.sort_keys) std::ranges::stable_sort(entries, [this](const Entry& a, const Entry& b) { return less(heap_, a.key, b.key); });
+    // A list sorts stably and stays whole whatever the comparison says or throws.
+    std::list<Entry> entries(dict.entries.begin(), dict.entries.end());
+    if (style_.sort_keys) entries.sort([this](const Entry& a, const Entry& b) { return less(heap_, a.key, b.key); });
     out_ += '{';
     ++level_;
-    for (size_t i = 0; i < entries.size(); ++i) {
-      if (i > 0) out_ += style_.item_separator;
+    bool is_first = true;
+    for (const auto& [key, value] : entries) {
+      if (!is_first) out_ += style_.item_separator;
+      is_first = false;
       line_break();
-      const Value& key = entries[i].key;
       if (key.is_text()) {
         write_text(key.as_text());
       } else if (key.is_none() || key.is_number()) {
@@ -131,7 +133,7 @@ class JsonWriter {
         raise_runtime("keys must be str, int, float, bool or None, not {}", type_name(key));
       }
       out_ += style_.key_separator;
-      write(entries[i].value);
+      write(value);
     }
     --level_;
     line_break();
