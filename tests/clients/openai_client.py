@@ -91,7 +91,7 @@ def content_parts_and_developer(client):
 
 
 def seeded(client):
-    ask = dict(model="demo", messages=HELLO, max_tokens=40, temperature=1.0, seed=7)
+    ask = dict(model="demo", messages=[{"role": "user", "content": "Tom has 3 apples. Anna has twice as many. How many have both?"}], max_tokens=60, temperature=1.0, seed=7)
     one, two = (client.chat.completions.create(**ask).choices[0].message for _ in range(2))
     assert one == two
     assert any(client.chat.completions.create(**{**ask, "seed": s}).choices[0].message != one for s in (8, 9, 10))
@@ -130,7 +130,7 @@ def completions(client):
     assert choice.logprobs.token_logprobs[0] is None and len(choice.logprobs.tokens) == whole.usage.prompt_tokens + 20 == len(choice.logprobs.text_offset)
     text = "".join(c.choices[0].text for c in client.completions.create(prompt="The farmer has", max_tokens=20, echo=True, stream=True, **GREEDY))
     assert text == choice.text
-    ids = client.completions.create(prompt=[10, 20, 30], max_tokens=4, **GREEDY)
+    ids = client.completions.create(prompt=[10, 20, 30], max_tokens=4, extra_body={"ignore_eos": True}, **GREEDY)
     assert ids.usage.prompt_tokens == 3 and ids.usage.completion_tokens == 4
 
 

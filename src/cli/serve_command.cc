@@ -1,0 +1,44 @@
+// teapot serve MODEL: the OpenAI-compatible server.
+#include <cstdlib>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/model_options.h"
+#include "server/serve.h"
+
+namespace teapot::cli {
+namespace {
+
+struct Arguments {
+  server::ServeOptions serve;
+  ModelOptions model;
+  double grace_s = 30;
+};
+
+}  // namespace
+
+void add_serve(CLI::App& app, int& exit_code) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("serve", "serve a model with the OpenAI API");
+  add_model_options(*command, arguments->model);
+  command->add_option("--host", arguments->serve.host, "address to listen on")->capture_default_str();
+  command->add_option("--port", arguments->serve.port, "port; 0: any free one (printed)")->capture_default_str();
+  command->add_option("--api-key", arguments->serve.api_key, "key that requests must carry")->envname("TEAPOT_API_KEY");
+  command->add_option("--served-name", arguments->serve.served_name, "the model's name in requests (default: the last part of its path)");
+  command->add_option("--grace", arguments->grace_s, "seconds that running requests have after SIGTERM")
+      ->check(CLI::Range(0.0, 86400.0))
+      ->capture_default_str();
+  command->add_option("--max-queue", arguments->serve.engine.max_queue, "requests that may wait; one more is a 429")->capture_default_str();
+  command->callback([arguments, &exit_code] {
+    server::ServeOptions options = arguments->serve;
+    options.model_path = arguments->model.model;
+    options.verbose = arguments->model.verbose;
+    options.grace = std::chrono::milliseconds(static_cast<int64_t>(arguments->grace_s * 1000));
+    const uint32_t max_queue = options.engine.max_queue;
+    options.engine = arguments->model.engine;
+    options.engine.max_queue = max_queue;
+    if (const Status served = server::serve(options); !served) exit_code = report(served.error());
+  });
+}
+
+}  // namespace teapot::cli

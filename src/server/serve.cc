@@ -1,0 +1,102 @@
+#include "server/serve.h"
+
+#include <csignal>
+#include <filesystem>
+
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/log.h"
+#include "engine/load_engine.h"
+#include "server/api_error.h"
+#include "server/http_server.h"
+#include "server/routes.h"
+
+namespace teapot::server {
+namespace {
+
+constexpr int kIoThreads = 2;  // sockets, JSON and tokenizing; the second keeps streams going while the first tokenizes a long prompt
+constexpr std::chrono::milliseconds kDrainPoll{20};
+
+std::string name_of(const std::string& model_path) {
+  const std::filesystem::path path = std::filesystem::path(model_path).lexically_normal();
+  return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
+}
+
+Result<LoadedModel> load(const ServeOptions& options, const std::function<void(uint64_t, uint64_t)>& progress) {
+  engine::LoadHooks hooks;
+  hooks.note = [](const std::string& note) { log::info("{}", note); };
+  hooks.progress = progress;
+  TEAPOT_TRY(engine::LoadedEngine loaded, engine::load_engine(options.model_path, options.engine, /*text_needed=*/true, hooks));
+  log::info("context: {} tokens ({})", loaded.engine->context(), loaded.engine->context_reason());
+  for (const plan::SwitchReport& report : loaded.engine->switches()) {
+    if (options.verbose || (report.requested != report.active && report.requested != "auto"))
+      log::info("{}: {} (requested {}{}{})", report.name, report.active, report.requested, report.reason.empty() ? "" : "; ",
+                report.reason);
+  }
+  const int64_t created = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return LoadedModel{*std::move(loaded.text), std::move(loaded.engine),
+                     options.served_name.empty() ? name_of(options.model_path) : options.served_name, created};
+}
+
+}  // namespace
+
+Status serve(const ServeOptions& options) {
+  ServerState state;
+  state.api_key = options.api_key;
+  HttpContext context{options.limits, [&state](Exchange& exchange) { return route(state, exchange); },
+                      [](unsigned status, const std::string& message) { return error_body({status, message, "", "", 0}); }};
+  TEAPOT_TRY(const auto http, HttpServer::listen(options.host, options.port, std::move(context)));
+
+  // This thread's own loop: signals, the end of loading, the end of the grace.
+  asio::io_context control;
+  auto keep = asio::make_work_guard(control);
+  Status result;
+  ModelService model([&options](const auto& progress) { return load(options, progress); },
+                     [&control, &result](Status loaded) {
+                       asio::post(control, [&control, &result, loaded = std::move(loaded)] {
+                         if (loaded) {
+                           log::info("ready");
+                         } else {
+                           result = loaded;
+                           control.stop();  // no request has got past the 503
+                         }
+                       });
+                     });
+  state.model = &model;
+  http->start(kIoThreads);
+  log::info("listening on http://{}:{} (model: {})", options.host, http->port(), options.model_path);
+
+  asio::signal_set signals(control, SIGTERM, SIGINT);
+  asio::steady_timer drain(control);
+  auto grace_end = std::chrono::steady_clock::time_point::max();
+  // Ends the loop when the last connection has gone; those that outlive the grace are dropped.
+  std::function<void(boost::system::error_code)> wait_for_end = [&](boost::system::error_code) {
+    if (http->connections() == 0) {
+      control.stop();
+      return;
+    }
+    if (std::chrono::steady_clock::now() >= grace_end) http->drop_connections();
+    drain.expires_after(kDrainPoll);
+    drain.async_wait(wait_for_end);
+  };
+  std::function<void(boost::system::error_code, int)> stop = [&](boost::system::error_code error, int signal) {
+    if (error) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (state.winding_down.exchange(true)) {  // the second signal: at once
+      grace_end = now;
+      return;
+    }
+    log::info("{}: no new requests; running ones have {} s", signal == SIGTERM ? "SIGTERM" : "SIGINT", options.grace.count() / 1000.0);
+    http->wind_down();
+    grace_end = now + options.grace;
+    wait_for_end({});
+    signals.async_wait(stop);
+  };
+  signals.async_wait(stop);
+  control.run();
+  http->stop();
+  return result;
+}
+
+}  // namespace teapot::server
