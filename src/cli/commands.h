@@ -14,6 +14,10 @@ constexpr int kExitError = 2;
 int report(const Error& error);
 
 void add_inspect(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
+void add_chat(CLI::App& app, int& exit_code);
+void add_logits(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
 void add_text(CLI::App& app, int& exit_code);
 
 }  // namespace teapot::cli

@@ -10,6 +10,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = 0;
   teapot::cli::add_inspect(app, exit_code);
+  teapot::cli::add_run(app, exit_code);
+  teapot::cli::add_chat(app, exit_code);
+  teapot::cli::add_logits(app, exit_code);
+  teapot::cli::add_serve(app, exit_code);
   teapot::cli::add_text(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -43,6 +43,7 @@ class CollectingSink : public ReplySink {
 
   std::vector<int32_t> ids() const {
     std::vector<int32_t> result;
+    result.reserve(events.size());
     for (const TokenEvent& event : events) result.push_back(event.id);
     return result;
   }

@@ -104,7 +104,7 @@ class Engine::Impl {
     Finish finish{.reason = FinishReason::kError, .timings = {}, .error = {}};
     {
       auto sequence = Sequence::open(bench, job);
-      if (!sequence) finish.error = std::move(sequence).error();
+      if (!sequence) finish.error = sequence.error();
       while (sequence) {
         finish_cancelled();
         if (job.cancelled) {

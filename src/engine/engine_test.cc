@@ -205,6 +205,7 @@ TEST_F(EngineOnDemo, CancelEndsAWaitingRequestWithinAStepOfTheRunningOne) {
 TEST_F(EngineOnDemo, AFullQueueIsBusy) {
   const auto held = hold(2);
   std::vector<std::shared_ptr<CollectingSink>> waiting;
+  waiting.reserve(4);
   for (int i = 0; i < 4; ++i) waiting.push_back(submit(request(1)));
   EXPECT_TRUE(engine_->full());
   const auto refused = engine_->submit(request(1), std::make_shared<CollectingSink>());

@@ -15,7 +15,7 @@
 namespace teapot::engine {
 
 struct ReplyTextOptions {
-  std::vector<std::string> stop;
+  std::vector<std::string> stop = {};
   bool include_stop_str_in_output = false;
   bool skip_special_tokens = true;
   bool parse_output = true;  // reasoning and tool calls; false: text is content, verbatim (completions)

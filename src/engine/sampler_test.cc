@@ -56,6 +56,7 @@ void expect_shares(const std::map<int32_t, int>& counts, const std::vector<doubl
 
 std::vector<float> logs(const std::vector<double>& weights) {
   std::vector<float> logits;
+  logits.reserve(weights.size());
   for (const double w : weights) logits.push_back(static_cast<float>(std::log(w)));
   return logits;
 }
@@ -75,6 +76,7 @@ TEST(Sampler, DrawsFromTheSoftmax) {
 TEST(Sampler, TemperatureIsAPower) {
   const std::vector<double> weights = {1, 2, 3, 4, 5, 6};
   std::vector<double> squared;
+  squared.reserve(weights.size());
   for (const double w : weights) squared.push_back(w * w);
   expect_shares(draw(seeded({.temperature = 0.5f}), kSix, logs(weights), 40000), squared, 40000);
 }

@@ -1,0 +1,18 @@
+#include "cli/chat_prompt.h"
+
+#include "text/messages.h"
+
+namespace teapot::cli {
+
+Result<ChatPrompt> chat_prompt(const engine::TextAssets& text, const Json& messages, const Json& kwargs) {
+  if (!text.chat_template) return fail(ErrorKind::kUnsupported, "the model has no chat template");
+  const auto normalized = text::normalize_messages(messages);
+  if (!normalized) return fail(ErrorKind::kInvalid, "{}: {}", normalized.error().field, normalized.error().message);
+  const auto prompt = text.chat_template->render(
+      text::build_template_context(*normalized, Json(nullptr), Json(nullptr), kwargs, /*add_generation_prompt=*/true));
+  if (!prompt) return fail(ErrorKind::kInvalid, "the chat template refuses this conversation: {}", prompt.error().message);
+  TEAPOT_TRY(std::vector<int32_t> ids, text.tokenizer.encode(*prompt, /*parse_added=*/true));
+  return ChatPrompt{.ids = std::move(ids), .starts_in_reasoning = text::starts_in_reasoning(*prompt)};
+}
+
+}  // namespace teapot::cli

@@ -1,0 +1,51 @@
+#include "cli/model_options.h"
+
+#include "base/log.h"
+#include "cli/progress.h"
+
+namespace teapot::cli {
+
+void add_backend_options(CLI::App& command, ModelOptions& options) {
+  cpu::Options& backend = options.engine.backend;
+  command.add_option("model", options.model, "Hugging Face directory or GGUF file")->required();
+  command.add_option("--threads", backend.threads, "Threads; 0: one a physical core that the process may use")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--isa", backend.isa, "auto, scalar, avx2, avx512, avx512vnni")->capture_default_str();
+  command.add_option("--kv-dtype", backend.kv_dtype, "Width of the KV cache: f32, bf16, f16")->capture_default_str();
+  command.add_option("--activations", backend.activations, "What quantised weights are multiplied with: f32, int8")->capture_default_str();
+  command.add_option("--pages", backend.pages, "Memory pages: 4k, thp")->capture_default_str();
+  command.add_flag("!--no-pin", backend.pin, "Leave the threads' placement to the system");
+  command.add_flag("-v,--verbose", options.verbose, "Tell what became of every switch");
+}
+
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  add_backend_options(command, options);
+  command.add_option("--ctx", options.engine.context,
+                     "Tokens that prompt and reply may have together; 0: the model's limit, or what memory holds");
+  command.add_option("--prefill-chunk", options.engine.prefill_chunk, "Tokens of the prompt that a step reads")
+      ->check(CLI::Range(1u, 65535u))
+      ->capture_default_str();
+}
+
+Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_needed) {
+  std::optional<ProgressBar> bar(std::in_place, "loading");
+  engine::LoadHooks hooks;
+  hooks.note = [](const std::string& note) { log::info("{}", note); };
+  hooks.progress = [&](uint64_t done, uint64_t total) { bar->update(done, total); };
+  auto loaded = engine::load_engine(options.model, options.engine, text_needed, hooks);
+  bar.reset();
+  if (!loaded) return loaded;
+  log::info("context: {} tokens ({})", loaded->engine->context(), loaded->engine->context_reason());
+  print_switches(loaded->engine->switches(), options.verbose);
+  return loaded;
+}
+
+void print_switches(const std::vector<plan::SwitchReport>& switches, bool verbose) {
+  for (const plan::SwitchReport& s : switches) {
+    // "auto" asks for nothing in particular.
+    if (!verbose && (s.active == s.requested || s.requested == "auto")) continue;
+    log::info("{}: {} (requested {}{}{})", s.name, s.active, s.requested, s.reason.empty() ? "" : "; ", s.reason);
+  }
+}
+
+}  // namespace teapot::cli

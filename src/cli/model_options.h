@@ -1,0 +1,29 @@
+// Options that every command which runs a model has, and the loading that they ask for.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "base/error.h"
+#include "engine/load_engine.h"
+
+namespace teapot::cli {
+
+struct ModelOptions {
+  std::string model;
+  engine::EngineOptions engine;
+  bool verbose = false;
+};
+
+// MODEL, --threads, --isa, --kv-dtype, --activations, --pages, --no-pin, --ctx, --prefill-chunk, --verbose.
+void add_model_options(CLI::App& command, ModelOptions& options);
+// Those of the backend alone: without --ctx and --prefill-chunk.
+void add_backend_options(CLI::App& command, ModelOptions& options);
+
+// Loads with a progress bar; notes, the context limit and switches that are not what was asked for are told on stderr.
+Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_needed);
+
+// A line a switch on stderr: all of them if verbose, else those where active and requested differ.
+void print_switches(const std::vector<plan::SwitchReport>& switches, bool verbose);
+
+}  // namespace teapot::cli

@@ -1,0 +1,39 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace teapot::cli {
+
+std::string progress_line(uint64_t done_bytes, uint64_t total_bytes, double seconds) {
+  constexpr size_t kWidth = 30;
+  const double share = total_bytes == 0 ? 1 : static_cast<double>(done_bytes) / static_cast<double>(total_bytes);
+  const auto full = static_cast<size_t>(share * kWidth);
+  std::string line = fmt::format("[{}{}] {:5.2f} of {:.2f} GB", std::string(full, '#'), std::string(kWidth - full, '.'),
+                                 static_cast<double>(done_bytes) * 1e-9, static_cast<double>(total_bytes) * 1e-9);
+  if (seconds > 0 && done_bytes > 0) {
+    const double rate = static_cast<double>(done_bytes) / seconds;
+    line += fmt::format(", {:.2f} GB/s, {:.0f} s left", rate * 1e-9, static_cast<double>(total_bytes - done_bytes) / rate);
+  }
+  return line;
+}
+
+ProgressBar::ProgressBar(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()) {}
+
+ProgressBar::~ProgressBar() {
+  if (drawn_) std::fputs("\r\x1b[K", stderr);
+}
+
+void ProgressBar::update(uint64_t done_bytes, uint64_t total_bytes) {
+  const auto now = Clock::now();
+  if (!terminal_ || (drawn_ && now - last_ < std::chrono::milliseconds(100))) return;
+  drawn_ = true;
+  last_ = now;
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  fmt::print(stderr, "\r{} {}\x1b[K", what_, progress_line(done_bytes, total_bytes, seconds));
+  std::fflush(stderr);
+}
+
+}  // namespace teapot::cli
