@@ -45,7 +45,7 @@ std::string complaint(const Json& golden, const std::expected<std::string, Templ
   const Json& error = golden["error"];
   if (got) return fmt::format("expected the error {}\n     got {}", error.dump(), Json(*got).dump());
   const bool is_raise = error["kind"] == "raise";
-  if (is_raise && (got.error().kind != TemplateErrorKind::kRaise || got.error().message != error["message"])) {
+  if (is_raise && (got.error().kind != TemplateErrorKind::kRaise || got.error().message != error["message"].get<std::string>())) {
     return fmt::format("expected {} to be raised, got {}: {}", error["message"].dump(), name_of(got.error().kind), got.error().message);
   }
   return "";

@@ -121,6 +121,7 @@ Interpreter::Flow Interpreter::execute_in_scope(const Body& body, const std::vec
 Interpreter::Flow Interpreter::execute_with(const Stmt& stmt) {
   // All values are computed outside, before the first of the names exists.
   std::vector<Value> values;
+  values.reserve(stmt.branches.size());
   for (const Branch& assignment : stmt.branches) values.push_back(evaluate(*assignment.value));
   Scope* const outer = std::exchange(scope_, new_scope(scope_, stmt.unassigned));
   for (size_t i = 0; i < values.size(); ++i) assign_target(*stmt.branches[i].first, values[i]);

@@ -73,6 +73,7 @@ Value sort(Heap& heap, const Value& input, const Arguments& arguments) {
   std::list<Keyed> items;
   for (const Value& item : to_items(heap, input)) {
     std::vector<Value> parts;
+    parts.reserve(keys.size());
     for (const Key& key : keys) parts.push_back(key(item));
     items.push_back({new_list(heap, parts), item});
   }
