@@ -51,6 +51,14 @@ void largest(std::span<const float> logits, size_t k, std::vector<Candidate>& re
   std::ranges::sort(result, before);
 }
 
+void from(std::span<const float> logits, double low, std::vector<Candidate>& result) {
+  result.clear();
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (logits[i] > kOut && logits[i] >= low) result.push_back({logits[i], static_cast<int32_t>(i)});
+  }
+  std::ranges::sort(result, before);
+}
+
 double log_sum_exp(std::span<const float> logits) {
   const double top = largest(logits).logit;
   double sum = 0;

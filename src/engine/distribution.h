@@ -21,6 +21,9 @@ Candidate largest(std::span<const float> logits);
 // The k largest that are not out, falling, lowest id first among equals; fewer if there are not so many. One pass over the logits.
 void largest(std::span<const float> logits, size_t k, std::vector<Candidate>& result);
 
+// All that are at least low and not out, in the same order.
+void from(std::span<const float> logits, double low, std::vector<Candidate>& result);
+
 // log(sum(exp(logits))), in double: what a logit is lowered by to be a log-probability.
 double log_sum_exp(std::span<const float> logits);
 

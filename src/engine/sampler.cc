@@ -140,15 +140,7 @@ Result<int32_t> Sampler::choose(std::span<const float> logits, uint64_t position
     largest(logits, k, candidates_);
     for (const Candidate& c : candidates_) total += weight(c.logit);
   } else {
-    for (const float z : logits) total += weight(z);
-    // Few tokens make up top_p, as a rule: take more only while they do not suffice.
-    for (size_t n = 256;; n *= 8) {
-      largest(logits, n, candidates_);
-      if (candidates_.size() < n || n >= logits.size()) break;
-      double sum = 0;
-      for (const Candidate& c : candidates_) sum += weight(c.logit);
-      if (enough(sum, total) || weight(candidates_.back().logit) < params_.min_p) break;
-    }
+    total = gather_likely(logits, top.logit);
   }
   weights_.clear();
   double sum = 0;
@@ -165,6 +157,32 @@ Result<int32_t> Sampler::choose(std::span<const float> logits, uint64_t position
     if (target < passed) return candidates_[i].id;
   }
   return candidates_[weights_.size() - 1].id;
+}
+
+// Few tokens make up top_p, as a rule, and only they are worth sorting. How deep below the best they lie is found without an order: shares
+// are summed in bins of the scaled logit. One bin more than needed is taken, since the sums are rounded in another order than choose's.
+// Returns the sum of all weights.
+double Sampler::gather_likely(std::span<const float> logits, float top) {
+  constexpr size_t kBins = 1024;
+  constexpr double kBinsPerNat = 16;  // 64 nats in all: what lies below has no share to speak of
+  const double inverse = 1.0 / params_.temperature;
+  weights_.assign(kBins, 0);
+  double total = 0;
+  for (const float z : logits) {
+    const double below = (static_cast<double>(top) - z) * inverse;
+    const double w = std::exp(-below);
+    weights_[static_cast<size_t>(std::min(below * kBinsPerNat, kBins - 1.0))] += w;
+    total += w;
+  }
+  double depth = std::numeric_limits<double>::infinity();
+  if (params_.top_p < 1) {
+    size_t bins = 0;
+    for (double sum = 0; bins < kBins && sum < params_.top_p * total; ++bins) sum += weights_[bins];
+    if (bins + 1 < kBins) depth = static_cast<double>(bins + 1) / kBinsPerNat;
+  }
+  if (params_.min_p > 0) depth = std::min(depth, 1 / kBinsPerNat - std::log(static_cast<double>(params_.min_p)));
+  from(logits, top - depth / inverse, candidates_);
+  return total;
 }
 
 // By rising id, without sorting. The sums of blocks are kept, so that only one block's weights are computed twice.

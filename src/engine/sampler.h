@@ -50,6 +50,7 @@ class Sampler {
  private:
   void adjust(std::span<float> logits) const;
   Result<int32_t> choose(std::span<const float> logits, uint64_t position);
+  double gather_likely(std::span<const float> logits, float top);
   int32_t draw_from_all(std::span<const float> logits, float top, double u);
   void add_logprobs(std::span<const float> logits, TokenEvent& event);
   void count(int32_t id);
