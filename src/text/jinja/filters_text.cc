@@ -133,6 +133,7 @@ Value format(Heap& heap, const Value& input, const Arguments& arguments) {
     raise_runtime("can't handle positional and keyword arguments at the same time");
   if (arguments.keywords.empty()) return printf_format(heap, to_text(heap, input), new_tuple(heap, arguments.positional));
   std::vector<Entry> entries;
+  entries.reserve(arguments.keywords.size());
   for (const auto& keyword : arguments.keywords) entries.push_back({Value::text(keyword.name), keyword.value});
   return printf_format(heap, to_text(heap, input), new_dict(heap, entries));
 }
