@@ -22,7 +22,10 @@ std::unexpected<Error> system_error(const std::string& path) {
   return fail(code == ENOENT ? ErrorKind::kNotFound : ErrorKind::kIo, "{}: {}", path, std::strerror(code));
 }
 
-// Size of a regular file; folders and devices are errors.
+// O_NONBLOCK: a FIFO without a writer is refused below instead of being waited for. Regular files do not heed it.
+constexpr int kReadOnly = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
+// Size of a regular file; folders, pipes and devices are errors.
 Result<size_t> regular_size(int fd, const std::string& path) {
   struct stat info{};
   if (fstat(fd, &info) != 0) return system_error(path);
@@ -33,9 +36,10 @@ Result<size_t> regular_size(int fd, const std::string& path) {
 }  // namespace
 
 Result<std::string> read_file(const std::string& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Descriptor file{::open(path.c_str(), kReadOnly)};
   if (file.fd < 0) return system_error(path);
   TEAPOT_TRY(const size_t size, regular_size(file.fd, path));
+  if (size > kMaxReadBytes) return fail(ErrorKind::kInvalid, "{}: {} bytes, expected at most {}", path, size, kMaxReadBytes);
   std::string text(size, '\0');
   size_t done = 0;
   while (done < size) {
@@ -62,7 +66,7 @@ Status write_file(const std::string& path, std::string_view bytes) {
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Descriptor file{::open(path.c_str(), kReadOnly)};
   if (file.fd < 0) return system_error(path);
   TEAPOT_TRY(const size_t size, regular_size(file.fd, path));
   MappedFile mapped;

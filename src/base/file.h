@@ -9,7 +9,10 @@
 
 namespace teapot {
 
-// The whole file. Missing: kNotFound.
+// What is read whole is text or a list of ids. A sparse file's size costs its writer nothing, so it may not cost us memory.
+constexpr size_t kMaxReadBytes = size_t{256} << 20;
+
+// The whole file, a regular one of at most kMaxReadBytes. Missing: kNotFound.
 Result<std::string> read_file(const std::string& path);
 Status write_file(const std::string& path, std::string_view bytes);
 

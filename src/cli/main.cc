@@ -1,4 +1,4 @@
-#include <cstdio>
+#include <new>
 
 #include "base/log.h"
 #include "cli/commands.h"
@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     const int code = app.exit(e);
     return code == 0 ? 0 : teapot::cli::kExitError;
+  } catch (const std::bad_alloc&) {
+    return teapot::cli::report(teapot::Error{teapot::ErrorKind::kMemory, "out of memory"});
   }
   return exit_code;
 }
