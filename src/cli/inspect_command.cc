@@ -39,8 +39,8 @@ int run(const Options& options) {
   const auto facts = inspect(options.path);
   if (!facts) return report(facts.error());
   const std::string text = options.json ? dump_json(*facts) + "\n" : for_people(*facts);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  return 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written ? 0 : report(Error{ErrorKind::kIo, "the answer cannot be written"});
 }
 
 }  // namespace

@@ -8,9 +8,11 @@ Result<Json> field(const Json& line, const char* name) {
   return found == line.end() ? Json() : *found;
 }
 
+const char* found(const Json& value) { return value.is_null() ? "nothing" : value.type_name(); }
+
 Result<std::vector<std::string>> string_list(const Json& line, const char* name) {
   TEAPOT_TRY(const Json list, field(line, name));
-  if (!list.is_array()) return fail(ErrorKind::kInvalid, "{}: {} where an array of strings is expected", name, list.type_name());
+  if (!list.is_array()) return fail(ErrorKind::kInvalid, "{}: {} where an array of strings is expected", name, found(list));
   std::vector<std::string> result;
   for (const Json& item : list) {
     if (!item.is_string()) {
@@ -24,14 +26,14 @@ Result<std::vector<std::string>> string_list(const Json& line, const char* name)
 Result<bool> optional_bool(const Json& line, const char* name, bool fallback) {
   TEAPOT_TRY(const Json value, field(line, name));
   if (value.is_null()) return fallback;
-  if (!value.is_boolean()) return fail(ErrorKind::kInvalid, "{}: {} where true or false is expected", name, value.type_name());
+  if (!value.is_boolean()) return fail(ErrorKind::kInvalid, "{}: {} where true or false is expected", name, found(value));
   return value.get<bool>();
 }
 
 Result<std::string> optional_string(const Json& line, const char* name, const std::string& fallback) {
   TEAPOT_TRY(const Json value, field(line, name));
   if (value.is_null()) return fallback;
-  if (!value.is_string()) return fail(ErrorKind::kInvalid, "{}: {} where a string is expected", name, value.type_name());
+  if (!value.is_string()) return fail(ErrorKind::kInvalid, "{}: {} where a string is expected", name, found(value));
   return value.get<std::string>();
 }
 

@@ -19,16 +19,16 @@ struct Arguments {
 
 void add_serve(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("serve", "serve a model with the OpenAI API");
+  CLI::App* command = app.add_subcommand("serve", "Serve a model with the OpenAI API");
   add_model_options(*command, arguments->model);
-  command->add_option("--host", arguments->serve.host, "address to listen on")->capture_default_str();
-  command->add_option("--port", arguments->serve.port, "port; 0: any free one (printed)")->capture_default_str();
-  command->add_option("--api-key", arguments->serve.api_key, "key that requests must carry")->envname("TEAPOT_API_KEY");
-  command->add_option("--served-name", arguments->serve.served_name, "the model's name in requests (default: the last part of its path)");
-  command->add_option("--grace", arguments->grace_s, "seconds that running requests have after SIGTERM")
+  command->add_option("--host", arguments->serve.host, "Address to listen on")->capture_default_str();
+  command->add_option("--port", arguments->serve.port, "Port; 0: any free one (printed)")->capture_default_str();
+  command->add_option("--api-key", arguments->serve.api_key, "Key that requests must carry")->envname("TEAPOT_API_KEY");
+  command->add_option("--served-name", arguments->serve.served_name, "The model's name in requests (default: the last part of its path)");
+  command->add_option("--grace", arguments->grace_s, "Seconds that running requests have after SIGTERM")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
-  command->add_option("--max-queue", arguments->serve.engine.max_queue, "requests that may wait; one more is a 429")->capture_default_str();
+  command->add_option("--max-queue", arguments->serve.engine.max_queue, "Requests that may wait; one more is a 429")->capture_default_str();
   command->callback([arguments, &exit_code] {
     server::ServeOptions options = arguments->serve;
     options.model_path = arguments->model.model;

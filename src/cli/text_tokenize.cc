@@ -16,7 +16,7 @@ namespace {
 
 Result<Json> tokenize(const text::Tokenizer& tokenizer, bool parse_added, const Json& line) {
   TEAPOT_TRY(const Json value, field(line, "text"));
-  if (!value.is_string()) return fail(ErrorKind::kInvalid, "text: {} where a string is expected", value.type_name());
+  if (!value.is_string()) return fail(ErrorKind::kInvalid, "text: {} where a string is expected", found(value));
   TEAPOT_TRY(const std::vector<int32_t> ids, tokenizer.encode(value.get_ref<const std::string&>(), parse_added));
   return Json{{"ids", ids}};
 }
@@ -30,7 +30,7 @@ Result<int32_t> token_id(const Json& value, size_t index) {
 
 Result<Json> detokenize(const text::Tokenizer& tokenizer, const Json& line) {
   TEAPOT_TRY(const Json ids, field(line, "ids"));
-  if (!ids.is_array()) return fail(ErrorKind::kInvalid, "ids: {} where an array of integers is expected", ids.type_name());
+  if (!ids.is_array()) return fail(ErrorKind::kInvalid, "ids: {} where an array of integers is expected", found(ids));
   TEAPOT_TRY(const bool skip_special, optional_bool(line, "skip_special", false));
   text::Detokenizer detokenizer(tokenizer, skip_special);
   Json pieces = Json::array();

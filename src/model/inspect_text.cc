@@ -113,7 +113,8 @@ class Writer {
 
   void tensors() {
     for (const auto& [type, what] : facts_.at("types").items()) {
-      line(type, "{} tensors, {}", what.at("tensors").get<uint64_t>(), size_text(what.at("bytes").get<uint64_t>()));
+      line(type, "{} tensor{}, {}", what.at("tensors").get<uint64_t>(), what.at("tensors") == 1 ? "" : "s",
+           size_text(what.at("bytes").get<uint64_t>()));
     }
     // Of one pattern, by type and shape.
     std::map<std::string, std::pair<uint64_t, uint64_t>> groups;
