@@ -1,12 +1,12 @@
 // Broken inputs through the program itself: a clear error that names what is wrong, exit code 2, and never a crash. The table of inputs is
 // tests/data/bad/index.json, what the errors must name is names.txt beside it.
+#include <sys/wait.h>
 #include <array>
 #include <cstdio>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
-#include <sys/wait.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -62,7 +62,8 @@ TEST(BadFiles, EachIsRefusedByName) {
     EXPECT_NE(outcome.output.find("error: "), std::string::npos) << outcome.output;
     EXPECT_LT(outcome.output.size(), 2000u);
     ASSERT_TRUE(table.contains(input));
-    for (const std::string& word : table.at(input)) EXPECT_NE(outcome.output.find(word), std::string::npos) << word << " is not in: " << outcome.output;
+    for (const std::string& word : table.at(input))
+      EXPECT_NE(outcome.output.find(word), std::string::npos) << word << " is not in: " << outcome.output;
   }
 }
 
