@@ -51,11 +51,11 @@ class Channel : public std::enable_shared_from_this<Channel<T>> {
     wake();
   }
 
-  // The reader's side gives up: what waits is dropped.
+  // The reader's side gives up: what waits is dropped, also when all was there; else a reader would wait for an end that it cannot see.
   void abort() {
     {
       const std::lock_guard lock(mutex_);
-      if (state_ == State::kOpen) state_ = State::kAborted;
+      state_ = State::kAborted;
       items_.clear();
     }
     timer_.cancel();

@@ -77,10 +77,7 @@ asio::awaitable<bool> Connection::serve_one() {
   if (const auto [error, bytes] = co_await http::async_read_header(socket_, buffer_, parser, kTuple); error) {
     const unsigned status = status_of(error);
     if (status == 0) co_return false;
-    // Named, here and below: GCC 12 destroys the temporaries of a conditional expression inside a co_await twice.
-    std::string what = fmt::format("not a request that HTTP knows: {}", error.message());
-    if (status == 431) what = fmt::format("the request header is longer than {} bytes", context_->limits.header_bytes);
-    co_return co_await refuse(status, std::move(what));
+    co_return co_await refuse(status, complaint(status, error));
   }
   const auto& message = parser.get();
   http_1_0_ = message.version() < 11;
@@ -94,9 +91,7 @@ asio::awaitable<bool> Connection::serve_one() {
   if (const auto [error, bytes] = co_await http::async_read(socket_, buffer_, parser, kTuple); error) {
     const unsigned status = status_of(error);
     if (status == 0) co_return false;
-    std::string what = fmt::format("not a request that HTTP knows: {}", error.message());
-    if (status == 413) what = fmt::format("the request body is larger than {} bytes", context_->limits.body_bytes);
-    co_return co_await refuse(status, std::move(what));
+    co_return co_await refuse(status, complaint(status, error));
   }
   no_deadline();
 
@@ -107,7 +102,6 @@ asio::awaitable<bool> Connection::serve_one() {
   request_.path = target.substr(0, question);
   if (question != target.npos) request_.query = target.substr(question + 1);
   request_.authorization = std::string(message[http::field::authorization]);
-  request_.x_api_key = std::string(message["x-api-key"]);
   request_.body = std::move(parser.get().body());
 
   in_handler_ = true;
@@ -128,6 +122,13 @@ asio::awaitable<bool> Connection::serve_one() {
   error_code ignored;
   if (!gone_) socket_.cancel(ignored);  // the watcher: the next read is the next request's
   co_return keep_alive_ && !gone_ && !winding_down_;
+}
+
+// What is wrong with a request that could not be read. A length that is too large already ends the reading of the header.
+std::string Connection::complaint(unsigned status, const error_code& error) const {
+  if (status == 431) return fmt::format("the request header is longer than {} bytes", context_->limits.header_bytes);
+  if (status == 413) return fmt::format("the request body is larger than {} bytes", context_->limits.body_bytes);
+  return fmt::format("not a request that HTTP knows: {}", error.message());
 }
 
 asio::awaitable<bool> Connection::refuse(unsigned status, std::string message) {

@@ -43,6 +43,7 @@ class Connection : public std::enable_shared_from_this<Connection>, private Exch
  private:
   // One request and its reply; false: the connection is to end.
   asio::awaitable<bool> serve_one();
+  std::string complaint(unsigned status, const boost::system::error_code& error) const;
   asio::awaitable<bool> refuse(unsigned status, std::string message);
   asio::awaitable<bool> send(std::string bytes);
   asio::awaitable<void> linger();

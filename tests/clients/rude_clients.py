@@ -85,7 +85,8 @@ class Rude:
     def huge_body(self):
         with self.connect() as c:
             c.sendall(post("/v1/completions", b"", length=1 << 40))
-            assert self.read(c, 12)[9:12] == b"413"
+            reply = self.read(c)
+            assert reply[9:12] == b"413" and b"larger than 67108864 bytes" in reply, reply
 
     def unknown_route(self):
         with self.connect() as c:
