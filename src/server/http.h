@@ -30,7 +30,6 @@ struct HttpRequest {
   std::string path;   // without the query
   std::string query;  // without '?'
   std::string authorization;
-  std::string x_api_key;
   std::string body;
 };
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include <boost/beast/core/string.hpp>
+
 #include "base/json.h"
 #include "server/api_error.h"
 
@@ -49,7 +51,8 @@ bool authorised(const ServerState& state, const HttpRequest& request) {
   if (state.api_key.empty()) return true;
   constexpr std::string_view kBearer = "Bearer ";
   const std::string_view header = request.authorization;
-  return header.starts_with(kBearer) && same_secret(header.substr(kBearer.size()), state.api_key);
+  return header.size() > kBearer.size() && boost::beast::iequals(header.substr(0, kBearer.size()), kBearer) &&
+         same_secret(header.substr(kBearer.size()), state.api_key);
 }
 
 HttpReply method_not_allowed(const HttpRequest& request, std::string_view allowed) {

@@ -65,7 +65,9 @@ Status serve(const ServeOptions& options) {
                      });
   state.model = &model;
   http->start(kIoThreads);
-  log::info("listening on http://{}:{} (model: {})", options.host, http->port(), options.model_path);
+  const bool bracketed = options.host.find(':') != std::string::npos;  // an IPv6 address in a URL
+  log::info("listening on http://{}{}{}:{} (model: {})", bracketed ? "[" : "", options.host, bracketed ? "]" : "", http->port(),
+            options.model_path);
 
   asio::signal_set signals(control, SIGTERM, SIGINT);
   asio::steady_timer drain(control);

@@ -167,6 +167,7 @@ def raw_http(server):
     assert server.request("POST", "/v1/chat/completions", b"{not json", auth)[0] == 400
     assert server.request("POST", "/v1/chat/completions", b"[]", auth)[0] == 400
     assert server.request("GET", "/v1/models")[0] == 401
+    assert server.request("GET", "/v1/models", headers={"Authorization": f"bearer {KEY}"})[0] == 200
     assert server.get("/version")[1]["version"]
     status, tokens = server.post("/tokenize", {"prompt": "Hello there, <think>"}, auth)
     assert status == 200 and tokens["count"] == len(tokens["tokens"]) > 2
