@@ -3,11 +3,9 @@
 #include <limits>
 
 namespace teapot::engine {
+namespace {
 
-Result<text::GgufTokenizer> gguf_tokenizer(const model::Gguf& gguf, const std::string& source) {
-  if (!gguf.has("tokenizer.ggml.model") && !gguf.has("tokenizer.ggml.tokens")) {
-    return fail(ErrorKind::kNotFound, "{}: the file has no tokenizer (no tokenizer.ggml.* keys)", source);
-  }
+Result<text::GgufTokenizer> read_tokenizer(const model::Gguf& gguf, const std::string& source) {
   text::GgufTokenizer result;
   result.source = source;
   TEAPOT_TRY(result.model, gguf.string("tokenizer.ggml.model"));
@@ -26,6 +24,26 @@ Result<text::GgufTokenizer> gguf_tokenizer(const model::Gguf& gguf, const std::s
     TEAPOT_TRY(const uint64_t eos, gguf.unsigned_value("tokenizer.ggml.eos_token_id"));
     result.eos_token_id = static_cast<int64_t>(std::min<uint64_t>(eos, std::numeric_limits<int64_t>::max()));
   }
+  return result;
+}
+
+}  // namespace
+
+Result<text::GgufTokenizer> gguf_tokenizer(const model::Gguf& gguf, const std::string& source) {
+  const bool listed = gguf.has("tokenizer.ggml.tokens");
+  if (!listed && !gguf.has("tokenizer.ggml.model")) {
+    return fail(ErrorKind::kNotFound, "{}: the file has no tokenizer (no tokenizer.ggml.* keys)", source);
+  }
+  if (!listed) {
+    TEAPOT_TRY(const std::string model, gguf.string("tokenizer.ggml.model"));
+    // How converters write that they left the vocabulary out.
+    if (model == "no_vocab" || model == "none") {
+      return fail(ErrorKind::kNotFound, "{}: the file has no tokenizer (tokenizer.ggml.model is '{}')", source, model);
+    }
+  }
+  auto result = read_tokenizer(gguf, source);
+  // From here on a missing key makes the tokenizer a broken one, not an absent one.
+  if (!result && result.error().kind == ErrorKind::kNotFound) return fail(ErrorKind::kInvalid, "{}", result.error().message);
   return result;
 }
 
