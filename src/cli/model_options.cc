@@ -11,7 +11,8 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--threads", backend.threads, "Threads; 0: one a physical core that the process may use")->check(CLI::Range(0, 1024));
   command.add_option("--isa", backend.isa, "auto, scalar, avx2, avx512, avx512vnni")->capture_default_str();
   command.add_option("--kv-dtype", backend.kv_dtype, "Width of the KV cache: f32, bf16, f16")->capture_default_str();
-  command.add_option("--activations", backend.activations, "What quantised weights are multiplied with: f32, int8")->capture_default_str();
+  command.add_option("--activations", backend.activations, "What quantised weights are multiplied with: f32, int8; auto: int8")
+      ->capture_default_str();
   command.add_option("--pages", backend.pages, "Memory pages: 4k, thp")->capture_default_str();
   command.add_flag("!--no-pin", backend.pin, "Leave the threads' placement to the system");
   command.add_flag("-v,--verbose", options.verbose, "Tell what became of every switch");

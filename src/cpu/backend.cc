@@ -21,7 +21,7 @@ struct Choice {
   T value;
 };
 constexpr Choice<KvType> kKvTypes[] = {{"f32", kKvF32}, {"bf16", kKvBF16}, {"f16", kKvF16}};
-constexpr Choice<bool> kActivations[] = {{"f32", false}, {"int8", true}};
+constexpr Choice<bool> kActivations[] = {{"auto", true}, {"f32", false}, {"int8", true}};
 constexpr Choice<Pages> kPages[] = {{"4k", Pages::k4k}, {"thp", Pages::kThp}};
 
 template <class T, size_t n>
@@ -162,8 +162,8 @@ class CpuBackend final : public plan::Backend {
 };
 
 plan::SwitchReport CpuBackend::activations_report() const {
-  const std::string requested = settings_.int8_activations ? "int8" : "f32";
-  if (!settings_.int8_activations || !weights_) return {"activations", requested, requested, ""};
+  const std::string& requested = settings_.options.activations;
+  if (!settings_.int8_activations || !weights_) return {"activations", requested, settings_.int8_activations ? "int8" : "f32", ""};
   bool quantised = false;
   std::array<bool, plan::kWeightTypes> without{};
   for (const plan::Matrix& matrix : weights_->table().matrices) {
@@ -217,7 +217,7 @@ Result<std::unique_ptr<plan::Backend>> create_backend(const Options& options) {
   settings.machine = topology.describe();
   if (options.pin) {
     if (workers > topology.cpus()) {
-      return fail(ErrorKind::kUnsupported, "threads: {} cannot be bound to {}; use fewer or bind=off", workers, settings.machine);
+      return fail(ErrorKind::kUnsupported, "threads: {} cannot be bound to {}; use fewer, or --no-pin", workers, settings.machine);
     }
     settings.cpus = topology.place(workers);
   }

@@ -11,7 +11,7 @@ namespace teapot::cpu {
 struct Options {
   std::string isa = "auto";          // auto, scalar, avx2, avx512, avx512vnni
   std::string kv_dtype = "f16";      // f32, bf16, f16
-  std::string activations = "int8";  // what quantised weights are multiplied with: f32, int8
+  std::string activations = "auto";  // what quantised weights are multiplied with: f32, int8; auto: int8
   std::string pages = "thp";         // of the arena: 4k, thp
   int threads = 0;                   // 0: one a physical core of the allowed cpuset
   bool pin = true;

@@ -39,6 +39,10 @@ Evaluator::Evaluator(model::Model model, std::unique_ptr<plan::Backend> backend)
 
 Status Evaluator::check(std::span<const int32_t> ids, const EvaluateOptions& options) const {
   if (ids.empty()) return fail(ErrorKind::kInvalid, "no token ids to evaluate");
+  if (ids.size() > model_.config.context_length())
+    return fail(ErrorKind::kInvalid, "{} token ids; the model's context is {} tokens", ids.size(), model_.config.context_length());
+  if (options.decode_from && *options.decode_from > ids.size())
+    return fail(ErrorKind::kInvalid, "decoding from token {}, but there are {}", *options.decode_from, ids.size());
   if (options.chunk == 0) return fail(ErrorKind::kInvalid, "a chunk is 0 tokens; expected at least 1");
   for (const int32_t id : ids) {
     if (id >= 0 && static_cast<uint32_t>(id) < model_.config.vocab) continue;

@@ -15,7 +15,7 @@
 namespace teapot::server {
 namespace {
 
-constexpr int kIoThreads = 2;  // sockets, JSON and tokenizing; the second keeps streams going while the first tokenizes a long prompt
+constexpr int kIoThreads = 4;  // sockets, JSON and tokenizing; the others keep streams going while one tokenizes a long prompt
 constexpr std::chrono::milliseconds kDrainPoll{20};
 
 std::string name_of(const std::string& model_path) {

@@ -1,4 +1,6 @@
 // Bytes of a client against a real connection: request line, headers, body, then the request parsers of both completions endpoints.
+#include <csignal>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -38,7 +40,8 @@ asio::awaitable<void> parse_and_reply(Exchange& exchange) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   asio::io_context io;
   static asio::io_context listening;
-  static tcp::acceptor acceptor(listening, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+  static tcp::acceptor acceptor(listening, tcp::endpoint(asio::ip::address_v4::any(), 0));
+  static uint32_t count = 0;
   HttpContext context;
   context.limits.header_bytes = 2048;
   context.limits.body_bytes = 1 << 16;
@@ -47,17 +50,23 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   context.handler = parse_and_reply;
   context.error_body = [](unsigned status, const std::string& message) { return error_body({status, message, "", "", 0}); };
 
+  // The fuzzer's own clock must not interrupt the connecting.
+  sigset_t clock;
+  sigemptyset(&clock);
+  sigaddset(&clock, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &clock, nullptr);
   tcp::socket client(io);
-  client.connect(acceptor.local_endpoint());
+  // Closed connections linger for a minute: with all loopback addresses in turn, ports do not run out.
+  client.connect({asio::ip::address_v4(0x7f000001 + count++ % 0xfffff0), acceptor.local_endpoint().port()});
   Connection::Socket accepted(asio::make_strand(asio::any_io_executor(io.get_executor())));
   acceptor.accept(accepted);
+  pthread_sigmask(SIG_UNBLOCK, &clock, nullptr);
   {
     const auto connection =
         std::make_shared<Connection>(std::move(accepted), std::make_shared<const HttpContext>(std::move(context)), [] {});
     asio::co_spawn(connection->strand(), [connection] { return connection->run(); }, asio::detached);
   }
   boost::system::error_code ignored;
-  client.set_option(asio::socket_base::linger(true, 0), ignored);  // no TIME_WAIT: ports would run out
   client.non_blocking(true);
   asio::async_write(client, asio::buffer(data, size),
                     [&](boost::system::error_code, size_t) { client.shutdown(tcp::socket::shutdown_send, ignored); });
