@@ -1,4 +1,6 @@
+#include <cstdio>
 #include <new>
+#include <string>
 
 #include "base/log.h"
 #include "cli/commands.h"
@@ -7,7 +9,7 @@ int main(int argc, char** argv) {
   teapot::log::to_stderr(spdlog::level::info);
   CLI::App app{"Teapot: Qwen3.5 / Qwen3.6 language models at the lowest time per output token"};
   app.set_version_flag("--version", "teapot " TEAPOT_VERSION);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // none is dealt with below: a mistyped one is to be named
   int exit_code = 0;
   teapot::cli::add_inspect(app, exit_code);
   teapot::cli::add_run(app, exit_code);
@@ -17,9 +19,13 @@ int main(int argc, char** argv) {
   teapot::cli::add_text(app, exit_code);
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty()) {
+      std::fputs(app.help().c_str(), stderr);
+      return teapot::cli::kExitError;
+    }
   } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e);
-    return code == 0 ? 0 : teapot::cli::kExitError;
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    return teapot::cli::report({teapot::ErrorKind::kInvalid, std::string(e.what()) + "\nRun with --help for more."});
   } catch (const std::bad_alloc&) {
     return teapot::cli::report(teapot::Error{teapot::ErrorKind::kMemory, "out of memory"});
   }

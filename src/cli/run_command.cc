@@ -1,4 +1,5 @@
 // teapot run MODEL: one reply to one prompt, streamed as text or given as JSON.
+#include <cassert>
 #include <cstdio>
 #include <memory>
 
@@ -31,9 +32,7 @@ struct Arguments {
 
 Result<std::vector<int32_t>> prompt_ids(const Arguments& arguments, const std::optional<engine::TextAssets>& text) {
   if (arguments.ids) return parse_token_ids(*arguments.ids);
-  if (!text) {
-    return fail(ErrorKind::kUnsupported, "{}: the model has no tokenizer: give the prompt as --ids", arguments.model.model);
-  }
+  assert(text);  // loading asked for it
   if (arguments.raw) return text->tokenizer.encode(*arguments.prompt, /*parse_added=*/true);
   if (!text->chat_template) {
     if (arguments.system) return fail(ErrorKind::kUnsupported, "--system: the model has no chat template");
@@ -62,7 +61,7 @@ void print(const ReplyWaiter::News& news, bool has_text, bool first) {
 }
 
 Status run(const Arguments& arguments) {
-  TEAPOT_TRY(const engine::LoadedEngine loaded, load_engine(arguments.model, /*text_needed=*/false));
+  TEAPOT_TRY(const engine::LoadedEngine loaded, load_engine(arguments.model, /*text_needed=*/arguments.prompt.has_value()));
   engine::GenerateRequest request;
   TEAPOT_TRY(request.prompt, prompt_ids(arguments, loaded.text));
   request.sampling = engine::default_sampling(loaded.engine->generation());

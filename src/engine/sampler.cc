@@ -85,7 +85,7 @@ Sampler::Sampler(const GenerateRequest& request, const Vocabulary& vocabulary)
 
 Result<TokenEvent> Sampler::sample(std::span<float> logits, uint64_t position) {
   if (!all_finite(logits)) {
-    return fail(ErrorKind::kInternal, "the logits of position {} hold NaN or infinity: the model's weights are broken", position);
+    return fail(ErrorKind::kInternal, "the logits after {} tokens hold NaN or infinity: the model's weights are broken", position);
   }
   if (top_logprobs_) raw_.assign(logits.begin(), logits.end());
   adjust(logits);
