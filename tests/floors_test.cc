@@ -1,10 +1,11 @@
 // The house stands: a file includes only from its own floor and from floors below, and no two files include each other in a ring.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -29,10 +30,23 @@ const std::map<std::string, std::set<std::string>> kBelow = {
 
 std::string floor_of(const std::string& file) { return file.substr(0, file.find('/')); }
 
+// The file that the line includes in quotes, or nothing.
+std::string included(std::string_view line) {
+  const auto skip_space = [&line] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
+  skip_space();
+  if (!line.starts_with('#')) return "";
+  line.remove_prefix(1);
+  skip_space();
+  if (!line.starts_with("include")) return "";
+  line.remove_prefix(7);
+  skip_space();
+  const size_t end = line.find('"', 1);
+  return line.starts_with('"') && end != line.npos ? std::string(line.substr(1, end - 1)) : "";
+}
+
 // file -> files of the project that it includes, both relative to src/
 std::map<std::string, std::vector<std::string>> includes() {
   const fs::path root = fs::path(TEAPOT_SOURCE_DIR) / "src";
-  const std::regex line_re(R"re(^\s*#\s*include\s*"([^"]+)")re");
   std::map<std::string, std::vector<std::string>> graph;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     const std::string extension = entry.path().extension().string();
@@ -40,9 +54,8 @@ std::map<std::string, std::vector<std::string>> includes() {
     auto& out = graph[fs::relative(entry.path(), root).string()];
     std::ifstream in(entry.path());
     for (std::string line; std::getline(in, line);) {
-      std::smatch match;
-      if (!std::regex_search(line, match, line_re)) continue;
-      if (fs::exists(root / match[1].str())) out.push_back(match[1].str());
+      const std::string target = included(line);
+      if (!target.empty() && fs::exists(root / target)) out.push_back(target);
     }
   }
   return graph;

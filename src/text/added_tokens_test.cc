@@ -8,7 +8,8 @@ namespace {
 // Parts in one line: tokens as their id in brackets behind the text they took.
 std::string split(const std::vector<AddedToken>& tokens, std::string_view text) {
   std::string line;
-  for (const auto& [part, token] : AddedTokenMatcher(tokens).split(text)) {
+  const AddedTokenMatcher matcher(tokens);  // the parts point into it
+  for (const auto& [part, token] : matcher.split(text)) {
     line += fmt::format("{}{}|", part, token ? fmt::format("[{}]", token->id) : "");
   }
   return line;
