@@ -125,6 +125,23 @@ class CpuBackend final : public plan::Backend {
     return slots_[static_cast<size_t>(slot)]->snapshot(layout_, gdn_layer);
   }
 
+  void traffic(std::vector<plan::OpTraffic>& out) const override {
+    out.clear();
+    if (executor_) executor_->traffic(out);
+  }
+
+  size_t workers() const override { return team_->workers(); }
+
+  Status on_workers(const std::function<void(size_t worker)>& fn) override {
+    if (settings_.cpus.empty()) {
+      team_->run(fn);
+      return {};
+    }
+    TEAPOT_TRY(const CallerPin pin, CallerPin::to(settings_.cpus[0]));
+    team_->run(fn);
+    return {};
+  }
+
   uint64_t state_bytes(uint32_t tokens) const override { return SequenceState::bytes(layout_, settings_.kv_type, tokens); }
 
   std::vector<plan::SwitchReport> switches() const override;

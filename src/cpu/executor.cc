@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/memory.h"
+#include "cpu/traffic.h"
 #include "plan/check.h"
 
 namespace teapot::cpu {
@@ -32,7 +33,7 @@ Status Executor::grow(Shared& shared, const char* what, uint64_t bytes) {
 Result<plan::PlanId> Executor::prepare(const plan::Plan& plan) {
   TEAPOT_CHECK(plan::check(plan, environment_.weights.table(), environment_.layout));
   if (plans_.size() >= 0xffff) return fail(ErrorKind::kInternal, "more than {} plans", 0xffff);
-  auto prepared = std::make_unique<Prepared>(Prepared{plan.shape, {}, {}, 0, 0});
+  auto prepared = std::make_unique<Prepared>(Prepared{plan.shape, plan, {}, {}, 0, 0});
   Binder binder(plan, environment_);
   for (const plan::Op& op : plan.ops) {
     prepared->ops.push_back(bind(op, plan, binder));
@@ -49,6 +50,7 @@ Result<plan::PlanId> Executor::prepare(const plan::Plan& plan) {
   // Only steps that return logits touch these, and only as many rows as are asked for.
   TEAPOT_CHECK(grow(logits_, "logits", uint64_t{plan.shape.rows} * prepared->vocab * sizeof(float)));
   places_.reserve(plan.shape.rows);
+  ran_sequences_.reserve(plan.shape.sequences);
   plans_.push_back(std::move(prepared));
   return static_cast<plan::PlanId>(plans_.size() - 1);
 }
@@ -122,7 +124,21 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
     std::visit([&](const auto& bound) { bound.run(step); }, op);
   }
   for (size_t s = 0; s < states.size(); ++s) states[s]->commit(packet.sequences[s].rows);
+  ran_ = &prepared;
+  ran_sequences_.assign(packet.sequences.begin(), packet.sequences.end());
+  ran_asked_ = result.rows.size();
   return {};
+}
+
+void Executor::traffic(std::vector<plan::OpTraffic>& out) const {
+  out.clear();
+  if (ran_ == nullptr) return;
+  std::vector<uint32_t> touched;
+  for (const BoundOp& op : ran_->ops) {
+    const auto* const moe = std::get_if<MoeOp>(&op);
+    touched.push_back(moe == nullptr ? 0 : moe->touched_last());
+  }
+  count_traffic(ran_->source, environment_, settings_.kv_type, {ran_sequences_, ran_->shape.rows, ran_asked_, touched}, out);
 }
 
 }  // namespace teapot::cpu

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cpu/ops/ops.h"
+#include "plan/traffic.h"
 
 namespace teapot::cpu {
 
@@ -30,11 +31,15 @@ class Executor {
   // states: of packet.sequences, with room for their rows. Allocates nothing, but for taps and until `result` has seen a step as big.
   Status run(plan::PlanId id, const plan::StepPacket& packet, std::span<SequenceState* const> states, plan::StepResult& result);
 
+  // Of the last step; empty before the first.
+  void traffic(std::vector<plan::OpTraffic>& out) const;
+
   uint64_t saturated() const { return saturated_.load(std::memory_order_relaxed); }  // values that did not fit an f16 KV cache
 
  private:
   struct Prepared {
     plan::StepShape shape;
+    plan::Plan source;
     std::vector<BoundOp> ops;
     std::vector<ScratchRows<float>> padded;
     size_t token_limit;  // rows of the embedding table
@@ -61,6 +66,9 @@ class Executor {
   uint64_t worker_stride_ = 0;
   std::vector<RowPlace> places_;
   const Prepared* last_ = nullptr;
+  const Prepared* ran_ = nullptr;  // the last step, for traffic()
+  std::vector<plan::SequenceRows> ran_sequences_;
+  size_t ran_asked_ = 0;
   std::atomic<uint64_t> saturated_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "plan/plan.h"
+#include "plan/traffic.h"
 
 namespace teapot::plan {
 
@@ -79,6 +80,14 @@ class Backend {
   virtual Status run(PlanId plan, const StepPacket& packet, StepResult& result) = 0;
 
   virtual StateSnapshot snapshot(SlotId slot, uint32_t gdn_layer) const = 0;
+
+  // What the last step had to move and to multiply, in the order of its plan; empty before the first.
+  virtual void traffic(std::vector<OpTraffic>& out) const = 0;
+
+  // The threads that run steps, and something else for each of them to do between two steps: measurements that must see the same
+  // processors. fn must not throw.
+  virtual size_t workers() const = 0;
+  virtual Status on_workers(const std::function<void(size_t worker)>& fn) = 0;
 
   virtual uint64_t state_bytes(uint32_t tokens) const = 0;  // of a slot with room for so many
   virtual std::vector<SwitchReport> switches() const = 0;

@@ -100,6 +100,7 @@ void MoeOp::run(Step& step) const {
     step.for_rows(rows, in_.f32.cols, [&](size_t row, size_t) { in_.quantize(step, row); });
   }
   const size_t touched = group(step);
+  touched_last_ = static_cast<uint32_t>(touched);
   const uint32_t* const start = group_start_.data(step);
   const Activations x = in_.at(step);
 

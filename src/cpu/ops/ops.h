@@ -123,6 +123,7 @@ class MoeOp {
  public:
   MoeOp(const plan::Moe& op, Binder& binder);
   void run(Step& step) const;
+  uint32_t touched_last() const { return touched_last_; }  // distinct experts of the last step
 
  private:
   size_t group(Step& step) const;
@@ -145,6 +146,7 @@ class MoeOp {
   ScratchRows<uint32_t> pair_of_;        // [1, rows * top_k]: token * top_k + rank
   ScratchRows<uint32_t> place_of_pair_;  // [1, rows * top_k]: the inverse of pair_of_
   size_t down_tile_rows_;
+  mutable uint32_t touched_last_ = 0;
 };
 
 class MlpOp {

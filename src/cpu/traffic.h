@@ -1,0 +1,23 @@
+// The traffic of a step that ran, from its plan and what its packet and its routers decided.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cpu/ops/binder.h"
+#include "plan/traffic.h"
+
+namespace teapot::cpu {
+
+struct StepFacts {
+  std::span<const plan::SequenceRows> sequences;
+  size_t rows;
+  size_t asked;                               // rows that the head was asked something of
+  std::span<const uint32_t> touched_experts;  // [ops of the plan]: distinct experts of a Moe, else 0
+};
+
+// Replaces `out`. Allocates nothing once `out` has seen a plan as long.
+void count_traffic(const plan::Plan& plan, const Binder::Environment& environment, KvType kv_type, const StepFacts& facts,
+                   std::vector<plan::OpTraffic>& out);
+
+}  // namespace teapot::cpu

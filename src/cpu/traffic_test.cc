@@ -1,0 +1,97 @@
+// A step's traffic against sums made by hand over the tiny model.
+#include "plan/traffic.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "cpu/backend.h"
+#include "cpu/tiny_model.h"
+
+namespace teapot::cpu {
+namespace {
+
+using plan::TrafficPart;
+using M = TinyModel;
+
+class Traffic : public testing::Test {
+ protected:
+  Traffic() {
+    auto created = create_backend({"auto", "f16", "int8", "thp", 2, false});
+    EXPECT_TRUE(created.has_value()) << created.error().message;
+    backend_ = *std::move(created);
+    EXPECT_TRUE(backend_->load(model_.table, model_.layout, {}));
+  }
+
+  // Runs the tokens, one a sequence, in fresh sequences that hold `before` tokens already.
+  std::map<TrafficPart, plan::OpTraffic> decode(const std::vector<int32_t>& tokens, uint32_t before = 0,
+                                                plan::RowReturn returns = plan::RowReturn::kArgmax) {
+    plan::StepPacket packet;
+    plan::StepResult result;
+    for (size_t s = 0; s < tokens.size(); ++s) {
+      const plan::SlotId slot = *backend_->open_slot(before + 1);
+      if (before > 0) {
+        const plan::StepPacket prompt{std::vector<int32_t>(before, 3), {{slot, 0, before, 0}}, {before, plan::RowReturn::kNothing}};
+        EXPECT_TRUE(backend_->run(*backend_->prepare(model_.plan(1, before)), prompt, result));
+      }
+      packet.sequences.push_back({slot, static_cast<uint32_t>(s), 1, before});
+    }
+    packet.tokens = tokens;
+    packet.returns.assign(tokens.size(), returns);
+    const auto plan = backend_->prepare(model_.plan(static_cast<uint16_t>(tokens.size()), static_cast<uint32_t>(tokens.size())));
+    EXPECT_TRUE(backend_->run(*plan, packet, result));
+    std::vector<plan::OpTraffic> entries;
+    backend_->traffic(entries);
+    std::map<TrafficPart, plan::OpTraffic> parts;
+    for (const plan::OpTraffic& entry : entries) parts[entry.part] += entry;
+    return parts;
+  }
+
+  uint64_t bytes(plan::MatrixId id) const { return model_.table[id].bytes(); }
+
+  const TinyModel model_{plan::WeightType::kQ8_0};
+  std::unique_ptr<plan::Backend> backend_;
+};
+
+TEST_F(Traffic, NothingBeforeTheFirstStep) {
+  std::vector<plan::OpTraffic> entries(3);
+  backend_->traffic(entries);
+  EXPECT_TRUE(entries.empty());
+}
+
+TEST_F(Traffic, OneTokenReadsItsExpertsAndEverythingElseOnce) {
+  auto parts = decode({5});
+  EXPECT_EQ(parts[TrafficPart::kGdnProjections].weight_bytes,
+            bytes(model_.qkv) + bytes(model_.z) + bytes(model_.b) + bytes(model_.a) + bytes(model_.gdn_out) + M::kHidden * sizeof(float));
+  EXPECT_EQ(parts[TrafficPart::kAttentionProjections].weight_bytes, bytes(model_.q) + bytes(model_.q_gate) + bytes(model_.k) +
+                                                                        bytes(model_.v) + bytes(model_.attention_out) +
+                                                                        M::kHidden * sizeof(float));
+  EXPECT_EQ(parts[TrafficPart::kExperts].weight_bytes,
+            (bytes(model_.gate) + bytes(model_.up) + bytes(model_.down)) / M::kExperts * M::kTopK);
+  EXPECT_EQ(parts[TrafficPart::kExperts].int8_macs, uint64_t{3} * M::kTopK * M::kWidth * M::kHidden);
+  EXPECT_EQ(parts[TrafficPart::kRouter].f32_macs, uint64_t{M::kExperts} * M::kHidden);
+  EXPECT_EQ(parts[TrafficPart::kHead].int8_macs, uint64_t{M::kVocab} * M::kHidden);
+  EXPECT_EQ(parts[TrafficPart::kEmbedding].weight_bytes, row_bytes(plan::WeightType::kQ8_0, M::kHidden));
+}
+
+TEST_F(Traffic, EqualTokensShareTheirExpertsButNotTheirState) {
+  auto one = decode({5}), two = decode({5, 5});
+  EXPECT_EQ(two[TrafficPart::kExperts].weight_bytes, one[TrafficPart::kExperts].weight_bytes);
+  EXPECT_EQ(two[TrafficPart::kExperts].int8_macs, 2 * one[TrafficPart::kExperts].int8_macs);
+  EXPECT_EQ(two[TrafficPart::kGdn].state_bytes, 2 * one[TrafficPart::kGdn].state_bytes);
+  EXPECT_GE(one[TrafficPart::kGdn].state_bytes, uint64_t{2} * M::kValueHeads * M::kDk * M::kDv * sizeof(float));
+  EXPECT_EQ(two[TrafficPart::kMlp].weight_bytes, one[TrafficPart::kMlp].weight_bytes);
+}
+
+TEST_F(Traffic, KeysAndValuesAreReadOnceAKvHead) {
+  constexpr uint64_t kPositionBytes = uint64_t{2} * M::kKvHeads * M::kHeadDim * 2;
+  EXPECT_EQ(decode({5})[TrafficPart::kAttention].kv_bytes, kPositionBytes);
+  EXPECT_EQ(decode({5}, 9)[TrafficPart::kAttention].kv_bytes, 10 * kPositionBytes);
+}
+
+TEST_F(Traffic, AHeadThatIsAskedNothingReadsNothing) {
+  EXPECT_EQ(decode({5}, 0, plan::RowReturn::kNothing)[TrafficPart::kHead].bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace teapot::cpu
