@@ -26,10 +26,15 @@ struct HttpServer::Open {
   std::atomic<bool> winding_down = false;
 
   void for_each(void (Connection::*action)()) {
-    const std::lock_guard lock(mutex);
-    for (const auto& [id, weak] : connections) {
-      if (const auto connection = weak.lock()) asio::post(connection->strand(), [connection, action] { (connection.get()->*action)(); });
+    // Let go of outside the lock: the last reference may be the one here, and a connection that ends takes the lock.
+    std::vector<std::shared_ptr<Connection>> held;
+    {
+      const std::lock_guard lock(mutex);
+      for (const auto& [id, weak] : connections) {
+        if (auto connection = weak.lock()) held.push_back(std::move(connection));
+      }
     }
+    for (const auto& connection : held) asio::post(connection->strand(), [connection, action] { (connection.get()->*action)(); });
   }
 };
 
