@@ -106,21 +106,24 @@ struct RandomActivations {
   std::vector<int8_t> q8;
   std::vector<float> scales;
   std::vector<int32_t> sums;
+  std::vector<float> totals;
 
   RandomActivations(std::mt19937& rng, size_t tokens, size_t cols) : stride((cols + 63) / 64 * 64) {
     f32.resize(tokens * stride);
     q8.resize(tokens * stride);
     scales.resize(tokens * stride / kQuantBlock);
     sums.resize(tokens * stride / (kQuantBlock / 2));
+    totals.resize(scales.size());
     for (size_t t = 0; t < tokens; ++t) {
       const std::vector<float> x = random_floats(rng, cols);
       std::copy(x.begin(), x.end(), &f32[t * stride]);
       kScalarKernels.quantize(&f32[t * stride], stride, &q8[t * stride], &scales[t * stride / kQuantBlock],
                               &sums[t * stride / (kQuantBlock / 2)]);
     }
+    for (size_t b = 0; b < totals.size(); ++b) totals[b] = scales[b] * static_cast<float>(sums[2 * b] + sums[2 * b + 1]);
   }
 
-  Activations view() const { return {f32.data(), q8.data(), scales.data(), sums.data(), stride}; }
+  Activations view() const { return {f32.data(), q8.data(), scales.data(), sums.data(), stride, totals.data()}; }
   float rounded(size_t token, size_t i) const {
     return scales[(token * stride + i) / kQuantBlock] * static_cast<float>(q8[token * stride + i]);
   }

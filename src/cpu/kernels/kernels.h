@@ -23,6 +23,7 @@ struct Activations {
   const float* scales;  // [tokens, stride / 32]: x = scale * q
   const int32_t* sums;  // [tokens, stride / 16]: sum of q over each half block (16), for formats with an offset or a minimum
   size_t stride;
+  const float* totals = nullptr;  // [tokens, stride / 32]: scale * sum of q over the block; with q8
 };
 
 // y[token, row] = W[row] . x[token] for rows [first, last) of a packed matrix and `tokens` rows of activations.
@@ -47,6 +48,13 @@ struct KernelTable {
   MatmulFn matmul_f32[kKernelWeightTypes];
   // Weights x int8 activations; null where the type has no such kernel.
   MatmulFn matmul_q8[kKernelWeightTypes];
+
+  // The same, of matrices in tiles (tiles.h); null where the type has no such layout. The order of a (row, token) is one for all tables.
+  // q8: panel after panel, in Q6_K half after half of it: the sum becomes fma(dot, scale * the token's scale, sum) with the exact integer
+  // dot of levels less the offset, then, where the format has minima, fma(-minimum, total, sum). f32: even columns by fma into one sum, odd
+  // ones into another, their sum; weights are scale * level - minimum, both rounded.
+  MatmulFn tiled_f32[kKernelWeightTypes];
+  MatmulFn tiled_q8[kKernelWeightTypes];
 
   // One row to int8, blocks of 32: scale = max|x| / 127, q = round to nearest even (x / scale); sums over 16. cols: multiple of 32.
   // A block with an infinity or NaN gets scale NaN and q 0, so that the products say so.

@@ -11,4 +11,9 @@ template <class Format>
 void matmul_q8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
                size_t tokens, float* out, size_t out_stride);
 
+// Of those that have tiles.
+template <class Format>
+void tiled_q8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
+              size_t tokens, float* out, size_t out_stride);
+
 }  // namespace teapot::cpu::avx512vnni

@@ -14,6 +14,14 @@ template <class Format>
 void matmul_q8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
                size_t tokens, float* out, size_t out_stride);
 
+// The same of matrices in tiles: every format that has them.
+template <class Format>
+void tiled_f32(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
+               size_t tokens, float* out, size_t out_stride);
+template <class Format>
+void tiled_q8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
+              size_t tokens, float* out, size_t out_stride);
+
 void quantize(const float* x, size_t cols, int8_t* q, float* scales, int32_t* sums);
 void rms_norm(const float* x, const float* w, float eps, size_t n, float* y);
 void l2_norm(const float* x, float eps, float scale, size_t n, float* y);

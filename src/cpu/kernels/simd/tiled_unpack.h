@@ -1,0 +1,136 @@
+// Panels of tiles (tiles.h) in registers: eight of levels, their scales and minima. For all vector tables.
+//
+// S is the instruction set's part (tiled.h beside each table). A register has S::kLanes rows; part v of a tile are the rows
+// v * S::kLanes .... Levels are unsigned, weight = scale * (level - offset) - minimum; where S takes signed bytes (S::kSigned), formats
+// of 8-bit levels come signed and their offset is 0.
+#pragma once
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cpu/kernels/tiles.h"
+
+namespace teapot::cpu {
+namespace {
+
+template <class Format>
+constexpr bool kFullBytes = Format::kOffset == 128;  // levels of 8 bits
+
+template <class S, class Format>
+constexpr int kTiledOffset = S::kSigned && kFullBytes<Format> ? 0 : Format::kOffset;
+
+template <class Format>
+constexpr size_t kPanelGroups = kPanelCols / Format::kGroup;
+
+// The processor's prefetcher stops at the borders of pages: so far ahead of the reading, the next is asked for.
+[[gnu::always_inline]] inline void fetch_ahead(const unsigned char* p) {
+  _mm_prefetch(reinterpret_cast<const char*>(p + 4096), _MM_HINT_T0);
+}
+
+// What a block's panels have in common.
+template <class S>
+struct Head {
+  typename S::Floats scale, min;
+};
+
+template <class S, class Format>
+struct Panel {
+  typename S::Bytes levels[8];
+  typename S::Floats scale[kPanelGroups<Format>];
+  typename S::Floats min;
+};
+
+template <class S, class Format>
+[[gnu::always_inline]] inline Head<S> read_head(const unsigned char* front, const unsigned char* block, size_t v) {
+  Head<S> head;
+  const unsigned char* const scales = Tiled<Format>::kFront == 0 ? block : front;
+  head.scale = S::halves(scales + 2 * S::kLanes * v);
+  if constexpr (Format::kHasMin) head.min = S::halves(block + 2 * kTileRows + 2 * S::kLanes * v);
+  return head;
+}
+
+template <class S>
+[[gnu::always_inline]] inline void read_nibbles(const unsigned char* p, size_t v, typename S::Bytes* levels) {
+#pragma GCC unroll 4
+  for (size_t j = 0; j < 4; ++j) {
+    const auto pair = S::load(p + 64 * j + 4 * S::kLanes * v);
+    levels[j] = S::low_nibbles(pair);
+    levels[j + 4] = S::high_nibbles(pair);
+  }
+}
+
+template <class S, class Format>
+  requires(Format::kElements == kPanelCols)
+[[gnu::always_inline]] inline void read_levels(Format, const unsigned char* block, size_t, size_t v, typename S::Bytes* levels) {
+  if constexpr (kFullBytes<Format>) {
+#pragma GCC unroll 8
+    for (size_t j = 0; j < 8; ++j) {
+      const auto bytes = S::load(block + 64 * j + 4 * S::kLanes * v);
+      levels[j] = S::kSigned ? bytes : S::flip_signs(bytes);
+    }
+  } else {
+    read_nibbles<S>(block, v, levels);
+  }
+}
+
+template <class S>
+[[gnu::always_inline]] inline void read_levels(Q4_K, const unsigned char* block, size_t panel, size_t v, typename S::Bytes* levels) {
+  read_nibbles<S>(block + Tiled<Q4_K>::kNibbles + 256 * panel, v, levels);
+}
+
+template <class S>
+[[gnu::always_inline]] inline void read_levels(Q5_K, const unsigned char* block, size_t panel, size_t v, typename S::Bytes* levels) {
+  read_nibbles<S>(block + Tiled<Q5_K>::kNibbles + 256 * panel, v, levels);
+  const auto bits = S::load(block + Tiled<Q5_K>::kBits + 64 * panel + 4 * S::kLanes * v);
+  levels[0] = S::template add_bits<0x10, 4>(levels[0], bits);
+  levels[1] = S::template add_bits<0x10, 3>(levels[1], bits);
+  levels[2] = S::template add_bits<0x10, 2>(levels[2], bits);
+  levels[3] = S::template add_bits<0x10, 1>(levels[3], bits);
+  levels[4] = S::template add_bits<0x10, 0>(levels[4], bits);
+  levels[5] = S::template add_bits<0x10, -1>(levels[5], bits);
+  levels[6] = S::template add_bits<0x10, -2>(levels[6], bits);
+  levels[7] = S::template add_bits<0x10, -3>(levels[7], bits);
+}
+
+template <class S>
+[[gnu::always_inline]] inline void read_levels(Q6_K, const unsigned char* block, size_t panel, size_t v, typename S::Bytes* levels) {
+  read_nibbles<S>(block + Tiled<Q6_K>::kNibbles + 256 * panel, v, levels);
+#pragma GCC unroll 2
+  for (size_t half = 0; half < 2; ++half) {
+    const auto bits = S::load(block + Tiled<Q6_K>::kBits + 128 * panel + 64 * half + 4 * S::kLanes * v);
+    auto* const level = levels + 4 * half;
+    level[0] = S::template add_bits<0x30, 4>(level[0], bits);
+    level[1] = S::template add_bits<0x30, 2>(level[1], bits);
+    level[2] = S::template add_bits<0x30, 0>(level[2], bits);
+    level[3] = S::template add_bits<0x30, -2>(level[3], bits);
+  }
+}
+
+template <class S>
+[[gnu::always_inline]] inline void read_levels(IQ4_XS, const unsigned char* block, size_t panel, size_t v, typename S::Bytes* levels) {
+  read_nibbles<S>(block + Tiled<IQ4_XS>::kNibbles + 256 * panel, v, levels);
+#pragma GCC unroll 8
+  for (size_t j = 0; j < 8; ++j) levels[j] = S::kSigned ? S::iq4(levels[j]) : S::flip_signs(S::iq4(levels[j]));
+}
+
+template <class S, class Format>
+[[gnu::always_inline]] inline void read_scales(Format, const Head<S>& head, const unsigned char* block, size_t panel, size_t v,
+                                               Panel<S, Format>& out) {
+  if constexpr (Format::kElements == kPanelCols) {
+    out.scale[0] = head.scale;
+  } else {
+    const unsigned char* const scales = block + Tiled<Format>::kScales + kTileRows * kPanelGroups<Format> * panel + S::kLanes * v;
+#pragma GCC unroll 2
+    for (size_t g = 0; g < kPanelGroups<Format>; ++g) {
+      const unsigned char* const p = scales + kTileRows * g;
+      out.scale[g] = S::mul(head.scale, Format::kHasMin ? S::unsigned_bytes(p) : S::signed_bytes(p));
+    }
+    if constexpr (Format::kHasMin) {
+      out.min = S::mul(head.min, S::unsigned_bytes(block + Tiled<Format>::kMins + kTileRows * panel + S::kLanes * v));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace teapot::cpu
