@@ -2,55 +2,68 @@
 
 #include <algorithm>
 
-#include "base/memory.h"
 #include "cpu/traffic.h"
 #include "plan/check.h"
 
 namespace teapot::cpu {
+namespace {
 
-// Memory that is about to be touched for the first time must be there: a clear error instead of being killed.
-Status Executor::touch(Shared& shared, const char* what, uint64_t bytes) const {
-  if (bytes <= shared.in_use) return {};
-  TEAPOT_TRY(const MemoryStatus memory, read_memory());
-  if (bytes - shared.in_use > memory.available_bytes) {
-    return fail(ErrorKind::kMemory, "{}: {} more bytes are needed, {} are available ({})", what, bytes - shared.in_use,
-                memory.available_bytes, memory.limited_by);
-  }
-  shared.in_use = bytes;
-  return {};
+size_t row_floats(const BoundOp& op) {
+  return std::visit([](const auto& bound) { return bound.row_floats(); }, op);
 }
 
-Status Executor::grow(Shared& shared, const char* what, uint64_t bytes) {
-  if (bytes <= shared.arena.bytes()) return {};
-  TEAPOT_TRY(Arena bigger, Arena::reserve(what, bytes, settings_.pages));
-  std::swap(shared.arena, bigger);
-  shared.in_use = 0;
-  if (bigger.data() != nullptr) outgrown_.push_back(std::move(bigger));
-  last_ = nullptr;
-  return {};
+void begin_row(const BoundOp& op, const Step& step, size_t row, size_t worker) {
+  std::visit([&](const auto& bound) { bound.begin_row(step, row, worker); }, op);
+}
+
+void finish(const BoundOp& op, Step& step) {
+  std::visit([&](const auto& bound) { bound.finish(step); }, op);
+}
+
+}  // namespace
+
+Executor::Executor(const Binder::Environment& environment, ThreadTeam& team, const Settings& settings)
+    : environment_(environment),
+      team_(team),
+      settings_(settings),
+      scratch_("scratch memory of a plan", settings.pages),
+      worker_scratch_("scratch memory of the threads", settings.pages),
+      logits_("logits", settings.pages),
+      zones_(team.workers()) {}
+
+Result<std::unique_ptr<Executor::Prepared>> Executor::bind_all(const plan::Plan& plan) {
+  auto prepared = std::make_unique<Prepared>(Prepared{plan, {}, {}, {}, 0, 0, 0});
+  const plan::Plan& source = prepared->source;
+  TEAPOT_TRY(prepared->groups, group_ops(source));
+  Binder binder(source, environment_, constants_);
+  for (const OpGroup& group : prepared->groups) prepared->ops.push_back(bind(group, source, binder));
+  for (const plan::Op& op : source.ops) {
+    if (const auto* embed = std::get_if<plan::Embed>(&op)) prepared->token_limit = binder.matrix(embed->table).rows;
+    if (const auto* head = std::get_if<plan::Head>(&op)) prepared->vocab = binder.matrix(head->matrix).rows;
+  }
+  prepared->padded = binder.padded();
+  prepared->scratch_bytes = binder.scratch_bytes();
+  worker_stride_ = std::max<uint64_t>(worker_stride_, binder.worker_bytes());
+  return prepared;
 }
 
 Result<plan::PlanId> Executor::prepare(const plan::Plan& plan) {
   TEAPOT_CHECK(plan::check(plan, environment_.weights.table(), environment_.layout));
   if (plans_.size() >= 0xffff) return fail(ErrorKind::kInternal, "more than {} plans", 0xffff);
-  auto prepared = std::make_unique<Prepared>(Prepared{plan.shape, plan, {}, {}, 0, 0});
-  Binder binder(plan, environment_);
-  for (const plan::Op& op : plan.ops) {
-    prepared->ops.push_back(bind(op, plan, binder));
-    if (const auto* embed = std::get_if<plan::Embed>(&op)) prepared->token_limit = binder.matrix(embed->table).rows;
-    if (const auto* head = std::get_if<plan::Head>(&op)) prepared->vocab = binder.matrix(head->matrix).rows;
+  TEAPOT_TRY(std::unique_ptr<Prepared> prepared, bind_all(plan));
+  if (!settings_.allocate_each_step) {
+    TEAPOT_TRY(const bool moved, scratch_.grow(prepared->scratch_bytes));
+    if (moved) last_ = nullptr;
+    TEAPOT_CHECK(scratch_.touch(prepared->scratch_bytes));
+    TEAPOT_CHECK(worker_scratch_.grow(worker_stride_ * team_.workers()));
+    TEAPOT_CHECK(worker_scratch_.touch(worker_stride_ * team_.workers()));
   }
-  prepared->padded = binder.padded();
-
-  worker_stride_ = std::max<uint64_t>(worker_stride_, binder.worker_bytes());
-  TEAPOT_CHECK(grow(scratch_, "scratch memory of a plan", binder.scratch_bytes()));
-  TEAPOT_CHECK(touch(scratch_, "scratch memory of a plan", binder.scratch_bytes()));
-  TEAPOT_CHECK(grow(worker_scratch_, "scratch memory of the threads", worker_stride_ * team_.workers()));
-  TEAPOT_CHECK(touch(worker_scratch_, "scratch memory of the threads", worker_stride_ * team_.workers()));
   // Only steps that return logits touch these, and only as many rows as are asked for.
-  TEAPOT_CHECK(grow(logits_, "logits", uint64_t{plan.shape.rows} * prepared->vocab * sizeof(float)));
+  TEAPOT_CHECK(logits_.grow(uint64_t{plan.shape.rows} * prepared->vocab * sizeof(float)));
+  if (settings_.plan != PlanMode::kStatic) prepared->ops.clear();
   places_.reserve(plan.shape.rows);
   ran_sequences_.reserve(plan.shape.sequences);
+  ran_experts_.reserve(prepared->groups.size());
   plans_.push_back(std::move(prepared));
   return static_cast<plan::PlanId>(plans_.size() - 1);
 }
@@ -58,10 +71,11 @@ Result<plan::PlanId> Executor::prepare(const plan::Plan& plan) {
 Status Executor::check(plan::PlanId id, const plan::StepPacket& packet) const {
   if (static_cast<size_t>(id) >= plans_.size()) return fail(ErrorKind::kInternal, "plan {} of {}", static_cast<size_t>(id), plans_.size());
   const Prepared& prepared = *plans_[static_cast<size_t>(id)];
-  const size_t rows = prepared.shape.rows;
-  if (packet.tokens.size() != rows || packet.returns.size() != rows || packet.sequences.size() != prepared.shape.sequences) {
+  const plan::StepShape& shape = prepared.source.shape;
+  const size_t rows = shape.rows;
+  if (packet.tokens.size() != rows || packet.returns.size() != rows || packet.sequences.size() != shape.sequences) {
     return fail(ErrorKind::kInternal, "packet of {} tokens, {} returns, {} sequences; the plan is for {} rows, {} sequences",
-                packet.tokens.size(), packet.returns.size(), packet.sequences.size(), rows, prepared.shape.sequences);
+                packet.tokens.size(), packet.returns.size(), packet.sequences.size(), rows, shape.sequences);
   }
   size_t covered = 0;
   for (const plan::SequenceRows& sequence : packet.sequences) {
@@ -85,60 +99,138 @@ Status Executor::check(plan::PlanId id, const plan::StepPacket& packet) const {
 
 Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<SequenceState* const> states, plan::StepResult& result) {
   const Prepared& prepared = *plans_[static_cast<size_t>(id)];
-  outgrown_.clear();
+  const size_t rows = prepared.source.shape.rows;
+  began_ = ticks();
+  logits_.drop_outgrown();
   result.rows.clear();
   result.taps.clear();
   bool keep_logits = false;
-  for (uint32_t row = 0; row < prepared.shape.rows; ++row) {
+  for (uint32_t row = 0; row < rows; ++row) {
     if (packet.returns[row] != plan::RowReturn::kNothing) result.rows.push_back(row);
     keep_logits = keep_logits || packet.returns[row] == plan::RowReturn::kLogits;
   }
   result.argmax.assign(result.rows.size(), -1);
   result.logits.assign(result.rows.size(), {});
-  if (keep_logits) TEAPOT_CHECK(touch(logits_, "logits", uint64_t{result.rows.size()} * prepared.vocab * sizeof(float)));
+  if (keep_logits) TEAPOT_CHECK(logits_.touch(uint64_t{result.rows.size()} * prepared.vocab * sizeof(float)));
 
+  HeapScratch heap, worker_heap;
+  if (settings_.allocate_each_step) {
+    TEAPOT_TRY(heap, allocate_scratch("scratch memory of a step", prepared.scratch_bytes));
+    TEAPOT_TRY(worker_heap, allocate_scratch("scratch memory of the threads", worker_stride_ * team_.workers()));
+    last_ = nullptr;
+  }
   places_.clear();
   for (size_t s = 0; s < states.size(); ++s) {
-    const plan::SequenceRows& rows = packet.sequences[s];
-    for (uint32_t i = 0; i < rows.rows; ++i) places_.push_back({states[s], rows.position + i});
+    const plan::SequenceRows& sequence = packet.sequences[s];
+    for (uint32_t i = 0; i < sequence.rows; ++i) places_.push_back({states[s], sequence.position + i});
   }
   Step step{.kernels = environment_.kernels,
             .team = team_,
-            .scratch = scratch_.data(),
-            .worker_scratch = worker_scratch_.data(),
+            .scratch = heap ? heap.get() : scratch_.data(),
+            .worker_scratch = heap ? worker_heap.get() : worker_scratch_.data(),
             .worker_stride = worker_stride_,
             .logits = reinterpret_cast<float*>(logits_.data()),
             .kv_type = settings_.kv_type,
+            .fold_rows = settings_.fold_rows,
             .packet = packet,
             .states = states,
             .places = places_,
             .result = result,
             .saturated = saturated_};
   if (last_ != &prepared) {  // another plan left its values where this one's rows end
-    for (const ScratchRows<float>& rows : prepared.padded) {
-      for (size_t row = 0; row < prepared.shape.rows; ++row) rows.clear_padding(step, row);
+    for (const ScratchRows<float>& padded : prepared.padded) {
+      for (size_t row = 0; row < rows; ++row) padded.clear_padding(step, row);
     }
     last_ = &prepared;
   }
-  for (const BoundOp& op : prepared.ops) {
-    std::visit([&](const auto& bound) { bound.run(step); }, op);
+  for (ZoneRing& zones : zones_) zones.clear();
+  ran_experts_.clear();
+  switch (settings_.plan) {
+    case PlanMode::kStatic:
+      run_region(step, prepared.groups, prepared.ops);
+      break;
+    case PlanMode::kDynamic: {
+      Binder binder(prepared.source, environment_, constants_);
+      std::vector<BoundOp> ops;
+      for (const OpGroup& group : prepared.groups) ops.push_back(bind(group, prepared.source, binder));
+      run_region(step, prepared.groups, ops);
+      break;
+    }
+    case PlanMode::kEager: {
+      Binder binder(prepared.source, environment_, constants_);
+      for (const OpGroup& group : prepared.groups) {
+        const BoundOp op = bind(group, prepared.source, binder);
+        run_region(step, {&group, 1}, {&op, 1});
+      }
+      break;
+    }
   }
   for (size_t s = 0; s < states.size(); ++s) states[s]->commit(packet.sequences[s].rows);
   ran_ = &prepared;
   ran_sequences_.assign(packet.sequences.begin(), packet.sequences.end());
   ran_asked_ = result.rows.size();
+  ended_ = ticks();
   return {};
+}
+
+// One parallel region for all the ops: an op's end, the next one's rows and the barrier between them are one meeting of the workers.
+void Executor::run_region(Step& step, std::span<const OpGroup> groups, std::span<const BoundOp> ops) {
+  const size_t rows = step.rows();
+  const bool alone = step.folds(rows, row_floats(ops.front()));
+  if (alone) {
+    for (size_t row = 0; row < rows; ++row) begin_row(ops.front(), step, row, 0);
+  }
+  team_.run([&](size_t index) {
+    Worker worker(step, index, zones_[index]);
+    worker.enter(groups.front().index);
+    if (!alone) {
+      worker.phase("rows", rows, [&](size_t row) { begin_row(ops.front(), step, row, index); });
+      worker.sync();
+    }
+    for (size_t i = 0; i < ops.size(); ++i) {
+      worker.enter(groups[i].index);
+      std::visit([&](const auto& op) { op.run(worker); }, ops[i]);
+      if (i + 1 == ops.size()) {
+        worker.sync([&] { finish(ops[i], step); });
+      } else {
+        const BoundOp& next = ops[i + 1];
+        worker.sync_rows(
+            "rows", rows, row_floats(next), [&] { finish(ops[i], step); }, [&](size_t row) { begin_row(next, step, row, index); }, [] {});
+      }
+    }
+  });
+  for (const BoundOp& op : ops) {
+    const auto* const moe = std::get_if<MoeOp>(&op);
+    ran_experts_.push_back(moe == nullptr ? 0 : moe->touched_last());
+  }
 }
 
 void Executor::traffic(std::vector<plan::OpTraffic>& out) const {
   out.clear();
   if (ran_ == nullptr) return;
-  std::vector<uint32_t> touched;
-  for (const BoundOp& op : ran_->ops) {
-    const auto* const moe = std::get_if<MoeOp>(&op);
-    touched.push_back(moe == nullptr ? 0 : moe->touched_last());
+  std::vector<uint32_t> touched(ran_->source.ops.size());
+  for (size_t i = 0; i < ran_->groups.size(); ++i) touched[ran_->groups[i].index] = ran_experts_[i];
+  count_traffic(ran_->source, environment_, settings_.kv_type, {ran_sequences_, ran_->source.shape.rows, ran_asked_, touched}, out);
+}
+
+plan::StepTrace Executor::trace() const {
+  plan::StepTrace trace;
+  if (ran_ == nullptr) return trace;
+  trace.began = began_;
+  trace.ended = ended_;
+  std::array<size_t, plan::kOpNames.size()> seen{};
+  for (const plan::Op& op : ran_->source.ops) trace.ops.push_back(fmt::format("{} {}", plan::op_name(op), seen[op.index()]++));
+  for (const ZoneRing& zones : zones_) {
+    trace.workers.push_back(zones.spans());
+    trace.dropped += zones.written() - trace.workers.back().size();
   }
-  count_traffic(ran_->source, environment_, settings_.kv_type, {ran_sequences_, ran_->shape.rows, ran_asked_, touched}, out);
+  return trace;
+}
+
+Executor::Ticks Executor::waiting() const {
+  Ticks result{(ended_ - began_) * zones_.size(), 0};
+  for (const ZoneRing& zones : zones_) result.waiting += zones.waited();
+  return result;
 }
 
 }  // namespace teapot::cpu

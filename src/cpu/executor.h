@@ -1,4 +1,5 @@
-// Prepares plans and runs them: everything that does not change from step to step is decided in prepare(); run() only computes.
+// Prepares plans and runs them. How much of a step is decided beforehand is the plan mode: in kStatic everything that does not change
+// from step to step, so that run() only computes.
 #pragma once
 
 #include <atomic>
@@ -7,20 +8,29 @@
 #include <vector>
 
 #include "cpu/ops/ops.h"
+#include "cpu/scratch.h"
 #include "plan/traffic.h"
 
 namespace teapot::cpu {
+
+enum class PlanMode : uint8_t {
+  kEager,    // op by op: each bound when its turn comes, each with a fork and join of the team
+  kDynamic,  // all ops bound when the step comes, one parallel region
+  kStatic    // bound when the plan is prepared, one parallel region
+};
 
 class Executor {
  public:
   struct Settings {
     KvType kv_type;
     Pages pages;
+    PlanMode plan = PlanMode::kStatic;
+    bool fold_rows = true;            // Step::fold_rows
+    bool allocate_each_step = false;  // scratch comes from malloc, step by step
   };
 
   // All references must outlive the executor.
-  Executor(const Binder::Environment& environment, ThreadTeam& team, const Settings& settings)
-      : environment_(environment), team_(team), settings_(settings) {}
+  Executor(const Binder::Environment& environment, ThreadTeam& team, const Settings& settings);
 
   // kInternal when the plan does not fit the weights (plan/check.h), kMemory when its scratch does not fit, with both numbers.
   Result<plan::PlanId> prepare(const plan::Plan& plan);
@@ -28,46 +38,52 @@ class Executor {
   // Whether the packet has the plan's shape and asks for what the plan computes; states and positions are the backend's to check.
   Status check(plan::PlanId id, const plan::StepPacket& packet) const;
 
-  // states: of packet.sequences, with room for their rows. Allocates nothing, but for taps and until `result` has seen a step as big.
+  // states: of packet.sequences, with room for their rows. Allocates nothing in static plans with scratch of their own, but for taps and
+  // until `result` has seen a step as big.
   Status run(plan::PlanId id, const plan::StepPacket& packet, std::span<SequenceState* const> states, plan::StepResult& result);
 
-  // Of the last step; empty before the first.
+  // Both of the last step; empty before the first.
   void traffic(std::vector<plan::OpTraffic>& out) const;
+  plan::StepTrace trace() const;
+  // Of the last step, over all workers: ticks within it, and of these the ticks at barriers.
+  struct Ticks {
+    uint64_t all, waiting;
+  };
+  Ticks waiting() const;
 
   uint64_t saturated() const { return saturated_.load(std::memory_order_relaxed); }  // values that did not fit an f16 KV cache
 
  private:
   struct Prepared {
-    plan::StepShape shape;
     plan::Plan source;
-    std::vector<BoundOp> ops;
+    std::vector<OpGroup> groups;  // of `source`
+    std::vector<BoundOp> ops;     // [groups], of a static plan
     std::vector<ScratchRows<float>> padded;
+    size_t scratch_bytes;
     size_t token_limit;  // rows of the embedding table
     size_t vocab;        // of the head; 0: the plan has none
   };
 
-  // One piece of memory that all plans share, as big as the largest needs: one plan runs at a time.
-  struct Shared {
-    Arena arena;
-    uint64_t in_use = 0;  // bytes that were touched, at most
-
-    std::byte* data() const { return arena.data(); }
-  };
-
-  Status grow(Shared& shared, const char* what, uint64_t bytes);
-  Status touch(Shared& shared, const char* what, uint64_t bytes) const;
+  Result<std::unique_ptr<Prepared>> bind_all(const plan::Plan& plan);
+  Status take_scratch(const Prepared& prepared, const plan::StepResult& result, bool keep_logits);
+  void run_region(Step& step, std::span<const OpGroup> groups, std::span<const BoundOp> ops);
+  void run_eager(Step& step, const Prepared& prepared);
 
   const Binder::Environment environment_;
   ThreadTeam& team_;
-  Settings settings_;
+  const Settings settings_;
+  Constants constants_;
   std::vector<std::unique_ptr<Prepared>> plans_;
-  Shared scratch_, worker_scratch_, logits_;
-  std::vector<Arena> outgrown_;  // kept until the next run: the last result may point into them
+  Scratch scratch_, worker_scratch_, logits_;
   uint64_t worker_stride_ = 0;
   std::vector<RowPlace> places_;
-  const Prepared* last_ = nullptr;
-  const Prepared* ran_ = nullptr;  // the last step, for traffic()
+  const Prepared* last_ = nullptr;  // whose values lie in the scratch memory
+  std::vector<ZoneRing> zones_;     // [workers]
+  uint64_t began_ = 0, ended_ = 0;  // ticks, of the last step
+  // The last step, for traffic() and trace().
+  const Prepared* ran_ = nullptr;
   std::vector<plan::SequenceRows> ran_sequences_;
+  std::vector<uint32_t> ran_experts_;  // [groups]: distinct experts of a MoeOp
   size_t ran_asked_ = 0;
   std::atomic<uint64_t> saturated_ = 0;
 };

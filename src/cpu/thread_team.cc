@@ -1,96 +1,112 @@
 #include "cpu/thread_team.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
-#include <immintrin.h>
+#include "base/ticks.h"
 
 namespace teapot::cpu {
 namespace {
 
-// About 50 us: longer than the serial pieces within a step, shorter than what anybody would notice of an idle team.
-constexpr int kSpins = 1500;
-
-// Returns the value once it differs from `old`.
-unsigned wait_change(const std::atomic<unsigned>& value, unsigned old) {
-  for (int i = 0; i < kSpins; ++i) {
-    const unsigned now = value.load(std::memory_order_acquire);
-    if (now != old) return now;
-    _mm_pause();
-  }
-  value.wait(old, std::memory_order_acquire);
-  return value.load(std::memory_order_acquire);
-}
-
-cpu_set_t only(unsigned cpu) {
+cpu_set_t set_of(std::span<const unsigned> cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
+  for (const unsigned cpu : cpus) CPU_SET(cpu, &set);
   return set;
 }
 
 }  // namespace
 
-Result<CallerPin> CallerPin::to(unsigned cpu) {
+Result<CallerPin> CallerPin::to(std::span<const unsigned> cpus) {
   cpu_set_t before;
-  const cpu_set_t set = only(cpu);
+  const cpu_set_t set = set_of(cpus);
   if (sched_getaffinity(0, sizeof(before), &before) != 0 || sched_setaffinity(0, sizeof(set), &set) != 0) {
-    return fail(ErrorKind::kIo, "cannot pin the calling thread to cpu {}: {}", cpu, std::generic_category().message(errno));
+    return fail(ErrorKind::kIo, "cannot bind the calling thread to cpu {}: {}", fmt::join(cpus, ","),
+                std::generic_category().message(errno));
   }
-  return CallerPin(before);
+  return CallerPin(before, gettid());
 }
 
 CallerPin::~CallerPin() {
-  if (active_) sched_setaffinity(0, sizeof(before_), &before_);
+  if (thread_ != 0) sched_setaffinity(thread_, sizeof(before_), &before_);
 }
 
-Result<std::unique_ptr<ThreadTeam>> ThreadTeam::create(size_t workers, std::span<const unsigned> cpus) {
+ThreadTeam::ThreadTeam(size_t workers, const Waiting& waiting)
+    : workers_(workers),
+      barrier_(static_cast<uint32_t>(workers), waiting.wait, static_cast<uint64_t>(waiting.spin_us * 1000 * ticks_per_ns())) {}
+
+Result<std::unique_ptr<ThreadTeam>> ThreadTeam::create(size_t workers, std::span<const CpuList> cpus, const Waiting& waiting) {
   if (workers == 0 || (!cpus.empty() && cpus.size() != workers)) {
-    return fail(ErrorKind::kInternal, "thread team of {} workers with {} cpus", workers, cpus.size());
+    return fail(ErrorKind::kInternal, "thread team of {} workers with {} places", workers, cpus.size());
   }
-  std::unique_ptr<ThreadTeam> team(new ThreadTeam);
-  team->threads_.reserve(workers - 1);
+  // Started before they join the barrier for the first time: a team that cannot be completed must still be able to end.
+  std::unique_ptr<ThreadTeam> team(new ThreadTeam(workers, waiting));
+  std::vector<std::jthread>& threads = team->threads_;
+  threads.reserve(workers - 1);
+  std::atomic<int> go = 0;  // 1: work, -1: end
+  const auto start = [&](size_t worker) {
+    threads.emplace_back([raw = team.get(), worker, &go] {
+      go.wait(0);
+      if (go.load() == 1) raw->work(worker);
+    });
+  };
+  const auto give_up = [&](Error error) {
+    go = -1;
+    go.notify_all();
+    threads.clear();  // joins; the destructor then finds nobody to wait for
+    return std::unexpected(std::move(error));
+  };
   for (size_t worker = 1; worker < workers; ++worker) {
     try {
-      team->threads_.emplace_back([raw = team.get(), worker] { raw->work(worker); });
+      start(worker);
     } catch (const std::system_error& error) {
-      return fail(ErrorKind::kIo, "cannot start thread {} of {}: {}", worker + 1, workers, error.what());
+      return give_up({ErrorKind::kIo, fmt::format("cannot start thread {} of {}: {}", worker + 1, workers, error.what())});
     }
     if (cpus.empty()) continue;
-    const cpu_set_t set = only(cpus[worker]);
-    if (const int error = pthread_setaffinity_np(team->threads_.back().native_handle(), sizeof(set), &set); error != 0) {
-      return fail(ErrorKind::kIo, "cannot pin worker {} to cpu {}: {}", worker, cpus[worker], std::generic_category().message(error));
+    const cpu_set_t set = set_of(cpus[worker]);
+    if (const int error = pthread_setaffinity_np(threads.back().native_handle(), sizeof(set), &set); error != 0) {
+      return give_up({ErrorKind::kIo, fmt::format("cannot bind worker {} to cpu {}: {}", worker, fmt::join(cpus[worker], ","),
+                                                  std::generic_category().message(error))});
     }
   }
+  go = 1;
+  go.notify_all();
+  // `go` is this call's: nobody may look at it any more when it returns.
+  team->run([](size_t) {});
   return team;
 }
 
+Result<std::unique_ptr<ThreadTeam>> ThreadTeam::create(size_t workers, std::span<const unsigned> cpus) {
+  std::vector<CpuList> lists;
+  for (const unsigned cpu : cpus) lists.push_back({cpu});
+  return create(workers, lists, Waiting{});
+}
+
 ThreadTeam::~ThreadTeam() {
+  if (threads_.empty()) return;
   stop_ = true;
-  generation_.fetch_add(1);
-  generation_.notify_all();
+  barrier_.arrive([] {});
   threads_.clear();  // joins
 }
 
 void ThreadTeam::fork_join(Task task, void* context) {
   task_ = task;
   context_ = context;
-  pending_.store(static_cast<unsigned>(threads_.size()), std::memory_order_relaxed);
-  generation_.fetch_add(1);
-  generation_.notify_all();
+  next_item_.store(0, std::memory_order_relaxed);
+  barrier_.arrive([] {});
   task(context, 0);
-  for (unsigned left = pending_.load(std::memory_order_acquire); left != 0;) left = wait_change(pending_, left);
+  barrier_.arrive([] {});
 }
 
 void ThreadTeam::work(size_t worker) {
-  unsigned seen = 0;
   while (true) {
-    seen = wait_change(generation_, seen);
+    barrier_.arrive([] {});
     if (stop_) return;
     task_(context_, worker);
-    if (pending_.fetch_sub(1) == 1) pending_.notify_one();
+    barrier_.arrive([] {});
   }
 }
 

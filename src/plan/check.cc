@@ -18,7 +18,7 @@ class Checker {
     require(shape.sequences > 0 && shape.rows >= shape.sequences, "shape", "{} rows of {} sequences", shape.rows, shape.sequences);
     for (const Buffer& buffer : plan_.buffers) require(buffer.cols > 0, "buffers", "'{}' has no columns", buffer.name);
     for (size_t i = 0; i < plan_.ops.size(); ++i) {
-      where_ = fmt::format("op {} ({})", i, kOpNames[plan_.ops[i].index()]);
+      where_ = fmt::format("op {} ({})", i, op_name(plan_.ops[i]));
       std::visit([this](const auto& op) { check(op); }, plan_.ops[i]);
     }
     if (!fault_.empty()) return fail(ErrorKind::kInternal, "{}", fault_);
@@ -26,10 +26,6 @@ class Checker {
   }
 
  private:
-  static constexpr const char* kOpNames[] = {"embed", "norm_project", "gdn_step", "attend", "project_residual",
-                                             "route", "moe",          "mlp",      "head",   "tap"};
-  static_assert(std::size(kOpNames) == std::variant_size_v<Op>);
-
   void check(const Embed& op) {
     const Size table = matrix("table", op.table);
     require(table.rows > 0, "table", "no rows");

@@ -4,9 +4,11 @@
 // Plans hold no pointers: buffers, weights and states are named by ids, which a backend resolves once, when it prepares the plan.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -140,6 +142,10 @@ struct Tap {
 };
 
 using Op = std::variant<Embed, NormProject, GdnStep, Attend, ProjectResidual, Route, Moe, Mlp, Head, Tap>;
+
+constexpr std::array<std::string_view, std::variant_size_v<Op>> kOpNames = {
+    "embed", "norm_project", "gdn_step", "attend", "project_residual", "route", "moe", "mlp", "head", "tap"};
+constexpr std::string_view op_name(const Op& op) { return kOpNames[op.index()]; }
 
 struct Plan {
   StepShape shape;

@@ -3,21 +3,6 @@
 #include "cpu/ops/ops.h"
 
 namespace teapot::cpu {
-namespace {
-
-// 1 / theta^(2j/R), each operation rounded to f32 as the reference does (spec 3.4 step 3).
-std::vector<float> inverse_frequencies(float theta, size_t rotary_dim) {
-  std::vector<float> result(rotary_dim / 2);
-  for (size_t j = 0; j < result.size(); ++j) {
-    const float exponent = static_cast<float>(2 * j) / static_cast<float>(rotary_dim);
-    const auto power = static_cast<float>(std::pow(static_cast<double>(theta), static_cast<double>(exponent)));
-    result[j] = 1.0f / power;
-  }
-  return result;
-}
-
-}  // namespace
-
 AttendOp::AttendOp(const plan::Attend& op, Binder& binder)
     : op_(op),
       head_dim_(binder.layout().head_dim),
@@ -30,7 +15,7 @@ AttendOp::AttendOp(const plan::Attend& op, Binder& binder)
       q_norm_(binder.vector(op.q_norm)),
       k_norm_(binder.vector(op.k_norm)),
       scale_(1.0f / std::sqrt(static_cast<float>(head_dim_))),
-      inv_freq_(inverse_frequencies(op.rope_theta, op.rotary_dim)) {
+      inv_freq_(binder.constants().inverse_frequencies(op.rope_theta, op.rotary_dim)) {
   if (gated_) gate_ = binder.f32(op.gate);
   // Of a row: cos, sin, a normalised and a rotated head. Of a head: what the attention kernel asks for.
   binder.need_worker_bytes((op.rotary_dim + 2 * head_dim_) * sizeof(float));
@@ -47,13 +32,14 @@ void AttendOp::rotate(const float* x, const float* cos, const float* sin, float*
 }
 
 // Norms and rotates a row's heads: q in its buffer, k into the cache with v.
-void AttendOp::prepare_row(const Step& step, size_t row, size_t worker) const {
+void AttendOp::begin_row(const Step& step, size_t row, size_t worker) const {
   const auto [state, position] = step.places[row];
   float* const cos = reinterpret_cast<float*>(step.worker(worker));
-  float* const sin = cos + inv_freq_.size();
-  float* const normed = sin + inv_freq_.size();
+  const size_t half = op_.rotary_dim / 2;
+  float* const sin = cos + half;
+  float* const normed = sin + half;
   float* const rotated = normed + head_dim_;
-  for (size_t j = 0; j < inv_freq_.size(); ++j) {
+  for (size_t j = 0; j < half; ++j) {
     const float angle = static_cast<float>(position) * inv_freq_[j];
     cos[j] = std::cos(angle);
     sin[j] = std::sin(angle);
@@ -87,11 +73,11 @@ void AttendOp::attend(const Step& step, size_t row, size_t head, size_t worker) 
   if (gated_) step.kernels.sigmoid_mul(out, gate_.row(step, row) + head * head_dim_, head_dim_, out);
 }
 
-void AttendOp::run(Step& step) const {
+void AttendOp::run(Worker& worker) const {
+  const Step& step = worker.step();
   const size_t rows = step.rows();
-  step.for_rows(rows, (op_.heads + 2 * kv_heads_) * head_dim_, [&](size_t row, size_t worker) { prepare_row(step, row, worker); });
   // Head by head: those that follow each other read the same keys and values.
-  step.team.parallel_for(op_.heads * rows, [&](size_t item, size_t worker) { attend(step, item % rows, item / rows, worker); });
+  worker.phase("attend", op_.heads * rows, [&](size_t item) { attend(step, item % rows, item / rows, worker.index()); });
 }
 
 }  // namespace teapot::cpu

@@ -32,7 +32,8 @@ Activations ActivationRows::at(const Step& step, size_t first_row) const {
           quantized.sums.row(step, first_row), f32.stride};
 }
 
-Binder::Binder(const plan::Plan& plan, const Environment& environment) : plan_(plan), environment_(environment), rows_(plan.shape.rows) {
+Binder::Binder(const plan::Plan& plan, const Environment& environment, Constants& constants)
+    : plan_(plan), environment_(environment), constants_(constants), rows_(plan.shape.rows) {
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const auto id = static_cast<plan::BufferId>(i);
     offsets_.push_back(buffer_bytes_);

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cpu/ops/constants.h"
 #include "cpu/ops/step.h"
 #include "cpu/packed_weights.h"
 #include "plan/plan.h"
@@ -58,9 +59,11 @@ class Binder {
     size_t workers;
   };
 
-  Binder(const plan::Plan& plan, const Environment& environment);
+  // All must outlive the binder.
+  Binder(const plan::Plan& plan, const Environment& environment, Constants& constants);
 
   const Environment& environment() const { return environment_; }
+  Constants& constants() const { return constants_; }
   const plan::StateLayout& layout() const { return environment_.layout; }
   size_t rows() const { return rows_; }
 
@@ -100,6 +103,7 @@ class Binder {
 
   const plan::Plan& plan_;
   const Environment& environment_;
+  Constants& constants_;
   size_t rows_;
   std::vector<size_t> offsets_;  // [buffers]
   std::vector<ScratchRows<float>> padded_;

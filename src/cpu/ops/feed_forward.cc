@@ -23,12 +23,14 @@ void GatedUnit::expand(const Step& step, const Activations& x, const uint32_t* t
 
 size_t project_residual_worker_bytes(const Linear& linear, size_t rows) { return rows * linear.tile_rows * sizeof(float); }
 
-void project_residual(Step& step, const Linear& linear, const ActivationRows& in, const ScratchRows<float>& residual) {
+void project_residual(Worker& worker, const char* phase, const Linear& linear, const ActivationRows& in,
+                      const ScratchRows<float>& residual) {
+  const Step& step = worker.step();
   const Activations x = in.at(step);
-  step.team.parallel_for(linear.tiles(), [&](size_t tile, size_t worker) {
+  worker.phase(phase, linear.tiles(), [&](size_t tile) {
     const size_t first = tile * linear.tile_rows;
     const size_t last = std::min(first + linear.tile_rows, linear.rows);
-    float* const y = reinterpret_cast<float*>(step.worker(worker));  // [rows, last - first]
+    float* const y = reinterpret_cast<float*>(worker.scratch());  // [rows, last - first]
     linear.matmul(linear.weights, linear.cols, first, last, x, nullptr, step.rows(), y, last - first);
     for (size_t row = 0; row < step.rows(); ++row) {
       step.kernels.add_scaled(y + row * (last - first), 1.0f, last - first, residual.row(step, row) + first);
@@ -36,12 +38,10 @@ void project_residual(Step& step, const Linear& linear, const ActivationRows& in
   });
 }
 
-void normalise(Step& step, const ScratchRows<float>& x, const float* norm, float eps, const ActivationRows& out) {
-  step.for_rows(step.rows(), x.cols, [&](size_t row, size_t) {
-    step.kernels.rms_norm(x.row(step, row), norm, eps, x.cols, out.f32.row(step, row));
-    out.f32.clear_padding(step, row);
-    out.quantize(step, row);
-  });
+void normalise_row(const Step& step, size_t row, const ScratchRows<float>& x, const float* norm, float eps, const ActivationRows& out) {
+  step.kernels.rms_norm(x.row(step, row), norm, eps, x.cols, out.f32.row(step, row));
+  out.f32.clear_padding(step, row);
+  out.quantize(step, row);
 }
 
 }  // namespace teapot::cpu

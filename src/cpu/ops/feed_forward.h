@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/ops/binder.h"
+#include "cpu/ops/worker.h"
 
 namespace teapot::cpu {
 
@@ -21,12 +22,13 @@ struct GatedUnit {
               const ActivationRows& out, const uint32_t* out_index, size_t column, size_t worker) const;
 };
 
-// residual += W in for all rows of the step, in one parallel region.
-void project_residual(Step& step, const Linear& linear, const ActivationRows& in, const ScratchRows<float>& residual);
+// residual += W in for all rows of the step, as a phase of that name.
+void project_residual(Worker& worker, const char* phase, const Linear& linear, const ActivationRows& in,
+                      const ScratchRows<float>& residual);
 // What project_residual needs of each worker.
 size_t project_residual_worker_bytes(const Linear& linear, size_t rows);
 
-// RMSNorm of all rows, with the int8 form if somebody reads it.
-void normalise(Step& step, const ScratchRows<float>& x, const float* norm, float eps, const ActivationRows& out);
+// RMSNorm of a row, with the int8 form if somebody reads it.
+void normalise_row(const Step& step, size_t row, const ScratchRows<float>& x, const float* norm, float eps, const ActivationRows& out);
 
 }  // namespace teapot::cpu

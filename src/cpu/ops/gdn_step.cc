@@ -44,20 +44,10 @@ GdnStepOp::GdnStepOp(const plan::GdnStep& op, Binder& binder)
       b_(binder.f32(op.b)),
       a_(binder.f32(op.a)),
       out_(binder.f32(op.out)),
+      conv_(binder.constants().sliced_conv(op.conv, binder.vector(op.conv), layout_)),
       neg_exp_a_log_(binder.vector(op.neg_exp_a_log)),
       dt_bias_(binder.vector(op.dt_bias)),
       norm_(binder.vector(op.norm)) {
-  // Heads convolve their own channels: each slice gets its weights contiguous.
-  const size_t channels = layout_.conv_channels();
-  const float* const conv = binder.vector(op.conv);
-  conv_.resize(layout_.conv_kernel * channels);
-  for (size_t first = 0; first < channels;) {
-    const size_t width = first < 2 * size_t{layout_.key_heads} * layout_.dk ? layout_.dk : layout_.dv;
-    for (size_t i = 0; i < layout_.conv_kernel; ++i) {
-      std::copy_n(conv + i * channels + first, width, conv_.data() + layout_.conv_kernel * first + i * width);
-    }
-    first += width;
-  }
   binder.need_worker_bytes(Workspace::bytes(layout_));
 }
 
@@ -73,7 +63,7 @@ void GdnStepOp::convolve(const Step& step, const plan::SequenceRows& rows, const
       inputs[i] = (token < kernel - 1 ? window + token * layout_.conv_channels() : qkv_.row(step, rows.first_row + token - (kernel - 1))) +
                   slice.channel;
     }
-    step.kernels.conv_silu(inputs.data(), conv_.data() + kernel * slice.channel, kernel, slice.width, out + t * slice.width);
+    step.kernels.conv_silu(inputs.data(), conv_ + kernel * slice.channel, kernel, slice.width, out + t * slice.width);
   }
 }
 
@@ -125,11 +115,14 @@ void GdnStepOp::run_head(const Step& step, size_t sequence, size_t head, size_t 
   advance_window(step, rows, state, k);
 }
 
-void GdnStepOp::run(Step& step) const {
-  // A value head convolves the q and k of its key head itself: a few hundred channels again, and one region instead of two.
+void GdnStepOp::run(Worker& worker) const {
+  const Step& step = worker.step();
+  // A value head convolves the q and k of its key head itself: a few hundred channels again, and one phase instead of two.
   const size_t heads = layout_.value_heads;
-  step.team.parallel_for(step.states.size() * heads,
-                         [&](size_t item, size_t worker) { run_head(step, item / heads, item % heads, worker); });
+  worker.phase("heads", step.states.size() * heads, [&](size_t item) { run_head(step, item / heads, item % heads, worker.index()); });
+}
+
+void GdnStepOp::finish(Step& step) const {
   for (SequenceState* state : step.states) state->flip_window(op_.state_layer);
 }
 

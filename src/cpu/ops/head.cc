@@ -11,29 +11,30 @@ HeadOp::HeadOp(const plan::Head& op, Binder& binder)
   binder.need_worker_bytes(binder.rows() * linear_.tile_rows * sizeof(float));
 }
 
-void HeadOp::run(Step& step) const {
-  plan::StepResult& result = step.result;
-  normalise(step, x_, norm_, eps_, hidden_);
-  const size_t asked = result.rows.size();
-  if (asked == 0) return;
-  const size_t vocab = linear_.rows;
-  const bool keep_logits =
-      std::ranges::any_of(result.rows, [&](uint32_t row) { return step.packet.returns[row] == plan::RowReturn::kLogits; });
+void HeadOp::run(Worker& worker) const {
+  const Step& step = worker.step();
+  const std::span<const uint32_t> rows = step.result.rows;
+  const size_t asked = rows.size(), vocab = linear_.rows;
+  const bool keep_logits = std::ranges::any_of(rows, [&](uint32_t row) { return step.packet.returns[row] == plan::RowReturn::kLogits; });
   const Activations x = hidden_.at(step);
-  step.team.parallel_for(linear_.tiles(), [&](size_t tile, size_t worker) {
+  worker.phase("vocabulary", asked == 0 ? 0 : linear_.tiles(), [&](size_t tile) {
     const size_t first = tile * linear_.tile_rows;
     const size_t last = std::min(first + linear_.tile_rows, vocab);
-    float* const logits = keep_logits ? step.logits + first : reinterpret_cast<float*>(step.worker(worker));
+    float* const logits = keep_logits ? step.logits + first : reinterpret_cast<float*>(worker.scratch());
     const size_t stride = keep_logits ? vocab : last - first;
-    linear_.matmul(linear_.weights, linear_.cols, first, last, x, result.rows.data(), asked, logits, stride);
+    linear_.matmul(linear_.weights, linear_.cols, first, last, x, rows.data(), asked, logits, stride);
     for (size_t i = 0; i < asked; ++i) {
       const int32_t id = step.kernels.argmax(logits + i * stride, last - first);
       best_.row(step, tile)[i] =
           id < 0 ? Best{0, -1} : Best{logits[i * stride + static_cast<size_t>(id)], static_cast<int32_t>(first) + id};
     }
   });
+}
 
-  for (size_t i = 0; i < asked; ++i) {
+void HeadOp::finish(Step& step) const {
+  plan::StepResult& result = step.result;
+  const size_t vocab = linear_.rows;
+  for (size_t i = 0; i < result.rows.size(); ++i) {
     Best best = best_.row(step, 0)[i];
     for (size_t tile = 1; tile < linear_.tiles() && best.id >= 0; ++tile) {
       const Best other = best_.row(step, tile)[i];

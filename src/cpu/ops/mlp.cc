@@ -17,15 +17,16 @@ MlpOp::MlpOp(const plan::Mlp& op, Binder& binder)
   binder.need_worker_bytes(project_residual_worker_bytes(down_, rows));
 }
 
-void MlpOp::run(Step& step) const {
-  normalise(step, residual_, norm_, eps_, normed_);
+void MlpOp::run(Worker& worker) const {
+  const Step& step = worker.step();
   const Activations x = normed_.at(step);
-  step.team.parallel_for(unit_.gate.tiles(), [&](size_t tile, size_t worker) {
+  worker.phase("gate, up", unit_.gate.tiles(), [&](size_t tile) {
     const size_t first = tile * unit_.gate.tile_rows;
     unit_.expand(step, x, nullptr, step.rows(), first, std::min(first + unit_.gate.tile_rows, unit_.gate.rows), hidden_, nullptr, first,
-                 worker);
+                 worker.index());
   });
-  project_residual(step, down_, hidden_, residual_);
+  worker.sync();
+  project_residual(worker, "down", down_, hidden_, residual_);
 }
 
 }  // namespace teapot::cpu

@@ -5,8 +5,13 @@
 
 namespace teapot::cpu {
 
-MoeOp::MoeOp(const plan::Moe& op, Binder& binder)
-    : experts_count_(op.expert_count),
+MoeOp::MoeOp(const plan::Route& route, const plan::Moe& op, Binder& binder)
+    : x_(binder.f32(route.x)),
+      norm_(binder.vector(route.norm)),
+      eps_(route.eps),
+      router_(binder.linear_f32(route.router)),
+      renormalise_(route.renormalise),
+      experts_count_(op.expert_count),
       experts_(binder.i32(op.experts)),
       weights_(binder.f32(op.weights)),
       residual_(binder.f32(op.residual)),
@@ -16,10 +21,12 @@ MoeOp::MoeOp(const plan::Moe& op, Binder& binder)
       shared_down_(binder.linear(op.shared_down)),
       shared_sigmoid_(binder.linear(op.shared_sigmoid)) {
   const size_t rows = binder.rows();
+  logits_ = binder.scratch<float>(rows, router_.rows);
   top_k_ = experts_.cols;
   width_ = routed_.gate.rows / experts_count_;
   // Tiles do not cross from one expert to the next.
   routed_.gate.tile_rows = std::min(routed_.gate.tile_rows, align_up(width_, kQuantBlock));
+  routed_tiles_ = (width_ + routed_.gate.tile_rows - 1) / routed_.gate.tile_rows;
   in_ = binder.activations(binder.f32(op.normed), rows, routed_.int8() || shared_.int8() || shared_sigmoid_.int8);
   hidden_ = binder.activations(binder.scratch<float>(rows * top_k_, width_), rows * top_k_, down_.int8);
   binder.need_worker_bytes(routed_.worker_bytes(rows));
@@ -39,14 +46,14 @@ MoeOp::MoeOp(const plan::Moe& op, Binder& binder)
 }
 
 // Sorts the (token, rank) pairs by expert, tokens ascending. Returns how many experts are touched.
-size_t MoeOp::group(Step& step) const {
+uint32_t MoeOp::group(const Step& step) const {
   uint32_t* const start = group_start_.data(step);
   uint32_t* const touched = touched_.data(step);
   std::fill_n(start, experts_count_ + 1, 0u);
   for (size_t token = 0; token < step.rows(); ++token) {
     for (size_t rank = 0; rank < top_k_; ++rank) ++start[experts_.row(step, token)[rank] + 1];
   }
-  size_t count = 0;
+  uint32_t count = 0;
   for (size_t e = 0; e < experts_count_; ++e) {
     if (start[e + 1] != 0) touched[count++] = static_cast<uint32_t>(e);
     start[e + 1] += start[e];
@@ -67,14 +74,14 @@ size_t MoeOp::group(Step& step) const {
 }
 
 // Rows [first, last) of every touched expert's down matrix and of the shared one's, summed into the residual.
-void MoeOp::add_up(const Step& step, size_t touched, size_t first, size_t last, size_t worker) const {
+void MoeOp::add_up(const Step& step, size_t first, size_t last, size_t worker) const {
   const size_t rows = step.rows(), count = last - first;
   const uint32_t* const start = group_start_.data(step);
   float* const routed = reinterpret_cast<float*>(step.worker(worker));  // [rows * top_k, count], grouped by expert
   float* const shared = routed + rows * top_k_ * count;                 // [rows, count]
   float* const sum = shared + rows * count;                             // [count]
   const Activations hidden = hidden_.at(step);
-  for (size_t i = 0; i < touched; ++i) {
+  for (size_t i = 0; i < touched_last_; ++i) {
     const uint32_t expert = touched_.data(step)[i];
     const size_t begin = start[expert];
     down_.matmul(down_.weights, down_.cols, expert * residual_.cols + first, expert * residual_.cols + last, hidden,
@@ -94,43 +101,56 @@ void MoeOp::add_up(const Step& step, size_t touched, size_t first, size_t last, 
   }
 }
 
-void MoeOp::run(Step& step) const {
-  const size_t rows = step.rows();
-  if (in_.int8) {
-    step.for_rows(rows, in_.f32.cols, [&](size_t row, size_t) { in_.quantize(step, row); });
-  }
-  const size_t touched = group(step);
-  touched_last_ = static_cast<uint32_t>(touched);
-  const uint32_t* const start = group_start_.data(step);
-  const Activations x = in_.at(step);
+void MoeOp::choose(const Step& step, size_t row) const {
+  choose_experts({logits_.row(step, row), logits_.cols}, renormalise_, {experts_.row(step, row), top_k_},
+                 {weights_.row(step, row), top_k_});
+}
 
-  const size_t tile_rows = routed_.gate.tile_rows;
-  const size_t tiles = (width_ + tile_rows - 1) / tile_rows;
-  const size_t routed_items = touched * tiles;
+// A tile of the shared expert's gate and up, or its own gate.
+void MoeOp::shared_item(const Step& step, size_t item, size_t worker) const {
+  const size_t rows = step.rows();
+  const Activations x = in_.at(step);
+  if (item < shared_.gate.tiles()) {
+    const size_t first = item * shared_.gate.tile_rows;
+    shared_.expand(step, x, nullptr, rows, first, std::min(first + shared_.gate.tile_rows, shared_.gate.rows), shared_hidden_, nullptr,
+                   first, worker);
+    return;
+  }
+  float* const weight = shared_weight_.data(step);
+  shared_sigmoid_.matmul(shared_sigmoid_.weights, shared_sigmoid_.cols, 0, 1, x, nullptr, rows, weight, 1);
+  for (size_t row = 0; row < rows; ++row) weight[row] = 1.0f / (1.0f + std::exp(-weight[row]));
+}
+
+void MoeOp::routed_item(const Step& step, size_t item, size_t worker) const {
+  const uint32_t* const start = group_start_.data(step);
+  const uint32_t expert = touched_.data(step)[item / routed_tiles_];
+  const size_t begin = start[expert];
+  const size_t column = item % routed_tiles_ * routed_.gate.tile_rows;
+  routed_.expand(step, in_.at(step), token_of_.data(step) + begin, start[expert + 1] - begin, expert * width_ + column,
+                 expert * width_ + std::min(column + routed_.gate.tile_rows, width_), hidden_, pair_of_.data(step) + begin, column, worker);
+}
+
+void MoeOp::run(Worker& worker) const {
+  const Step& step = worker.step();
+  const size_t rows = step.rows(), self = worker.index();
+  const size_t router_tiles = router_.tiles();
   const size_t shared_items = shared_ ? shared_.gate.tiles() + 1 : 0;
-  step.team.parallel_for(routed_items + shared_items, [&](size_t item, size_t worker) {
-    if (item < routed_items) {
-      const uint32_t expert = touched_.data(step)[item / tiles];
-      const size_t begin = start[expert];
-      const size_t column = item % tiles * tile_rows;
-      const size_t first = expert * width_ + column;
-      routed_.expand(step, x, token_of_.data(step) + begin, start[expert + 1] - begin, first,
-                     expert * width_ + std::min(column + tile_rows, width_), hidden_, pair_of_.data(step) + begin, column, worker);
-    } else if (item + 1 < routed_items + shared_items) {
-      const size_t first = (item - routed_items) * shared_.gate.tile_rows;
-      shared_.expand(step, x, nullptr, rows, first, std::min(first + shared_.gate.tile_rows, shared_.gate.rows), shared_hidden_, nullptr,
-                     first, worker);
-    } else {
-      float* const weight = shared_weight_.data(step);
-      shared_sigmoid_.matmul(shared_sigmoid_.weights, shared_sigmoid_.cols, 0, 1, x, nullptr, rows, weight, 1);
-      for (size_t row = 0; row < rows; ++row) weight[row] = 1.0f / (1.0f + std::exp(-weight[row]));
-    }
+  const Activations x = in_.at(step);
+  worker.phase("router, shared", router_tiles + shared_items, [&](size_t item) {
+    if (item >= router_tiles) return shared_item(step, item - router_tiles, self);
+    const size_t first = item * router_.tile_rows;
+    const size_t last = std::min(first + router_.tile_rows, router_.rows);
+    router_.matmul(router_.weights, router_.cols, first, last, x, nullptr, rows, logits_.data(step) + first, logits_.stride);
   });
+  worker.sync_rows("choose", rows, logits_.cols, [] {}, [&](size_t row) { choose(step, row); }, [&] { touched_last_ = group(step); });
+
+  worker.phase("experts", touched_last_ * routed_tiles_, [&](size_t item) { routed_item(step, item, self); });
+  worker.sync();
 
   const size_t down_tiles = (residual_.cols + down_tile_rows_ - 1) / down_tile_rows_;
-  step.team.parallel_for(down_tiles, [&](size_t tile, size_t worker) {
+  worker.phase("down", down_tiles, [&](size_t tile) {
     const size_t first = tile * down_tile_rows_;
-    add_up(step, touched, first, std::min(first + down_tile_rows_, residual_.cols), worker);
+    add_up(step, first, std::min(first + down_tile_rows_, residual_.cols), self);
   });
 }
 

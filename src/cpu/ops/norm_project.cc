@@ -19,10 +19,10 @@ NormProjectOp::NormProjectOp(const plan::NormProject& op, Binder& binder)
   normed_ = binder.activations(binder.scratch<float>(binder.rows(), x_.cols), binder.rows(), int8);
 }
 
-void NormProjectOp::run(Step& step) const {
-  normalise(step, x_, norm_, eps_, normed_);
+void NormProjectOp::run(Worker& worker) const {
+  const Step& step = worker.step();
   const Activations x = normed_.at(step);
-  step.team.parallel_for(tiles_.size(), [&](size_t item, size_t) {
+  worker.phase("project", tiles_.size(), [&](size_t item) {
     const Tile& tile = tiles_[item];
     const auto& [linear, out] = projections_[tile.projection];
     linear.matmul(linear.weights, linear.cols, tile.first, tile.last, x, nullptr, step.rows(), out.data(step) + tile.first, out.stride);

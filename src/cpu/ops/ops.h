@@ -1,4 +1,7 @@
-// The ops of a plan as the CPU runs them: each bound once, when its plan is prepared, and run without look-up or allocation.
+// The ops of a plan as the CPU runs them: bound to buffers, weights and kernels, then run without look-up or allocation.
+//
+// All workers of the team run an op together: begin_row of its rows, then run(), then finish(), each done before the next begins. run()
+// ends with a phase of claimed items, without a barrier after it: the executor joins finish() and the next op's rows to that barrier.
 //
 // A row's result depends on that row and its sequence's state only, computed in one order whatever shares the step: any chunking, any
 // batch and any number of threads give the same bits.
@@ -10,15 +13,24 @@
 #include <vector>
 
 #include "cpu/ops/binder.h"
+#include "cpu/ops/constants.h"
 #include "cpu/ops/feed_forward.h"
+#include "cpu/ops/worker.h"
 
 namespace teapot::cpu {
 
+// What an op has nothing to say to; each hides what it has.
+struct OpDefaults {
+  size_t row_floats() const { return 0; }               // that begin_row touches; 0: there is nothing to do
+  void begin_row(const Step&, size_t, size_t) const {}  // row, worker
+  void finish(Step&) const {}                           // on one worker
+};
+
 // spec 3.1
-class EmbedOp {
+class EmbedOp : public OpDefaults {
  public:
   EmbedOp(const plan::Embed& op, Binder& binder);
-  void run(Step& step) const;
+  void run(Worker& worker) const;
 
  private:
   const unsigned char* table_;
@@ -28,10 +40,12 @@ class EmbedOp {
 };
 
 // spec 3.2 and the projections after it
-class NormProjectOp {
+class NormProjectOp : public OpDefaults {
  public:
   NormProjectOp(const plan::NormProject& op, Binder& binder);
-  void run(Step& step) const;
+  size_t row_floats() const { return x_.cols; }
+  void begin_row(const Step& step, size_t row, size_t) const { normalise_row(step, row, x_, norm_, eps_, normed_); }
+  void run(Worker& worker) const;
 
  private:
   struct Tile {
@@ -51,10 +65,11 @@ class NormProjectOp {
 };
 
 // spec 3.5, steps 2 to 8
-class GdnStepOp {
+class GdnStepOp : public OpDefaults {
  public:
   GdnStepOp(const plan::GdnStep& op, Binder& binder);
-  void run(Step& step) const;
+  void run(Worker& worker) const;
+  void finish(Step& step) const;
 
  private:
   struct Slice;  // consecutive channels of one head's q, k or v
@@ -66,19 +81,20 @@ class GdnStepOp {
   plan::GdnStep op_;
   plan::StateLayout layout_;
   ScratchRows<float> qkv_, z_, b_, a_, out_;
-  std::vector<float> conv_;  // per slice: [kernel, its channels]
+  const float* conv_;  // per slice: [kernel, its channels]
   const float *neg_exp_a_log_, *dt_bias_, *norm_;
 };
 
 // spec 3.4
-class AttendOp {
+class AttendOp : public OpDefaults {
  public:
   AttendOp(const plan::Attend& op, Binder& binder);
-  void run(Step& step) const;
+  size_t row_floats() const { return (op_.heads + 2 * kv_heads_) * head_dim_; }
+  void begin_row(const Step& step, size_t row, size_t worker) const;
+  void run(Worker& worker) const;
 
  private:
   void rotate(const float* x, const float* cos, const float* sin, float* out) const;
-  void prepare_row(const Step& step, size_t row, size_t worker) const;
   void attend(const Step& step, size_t row, size_t head, size_t worker) const;
 
   plan::Attend op_;
@@ -87,13 +103,15 @@ class AttendOp {
   bool gated_;
   const float *q_norm_, *k_norm_;
   float scale_;
-  std::vector<float> inv_freq_;  // [rotary_dim / 2]
+  const float* inv_freq_;  // [rotary_dim / 2]
 };
 
-class ProjectResidualOp {
+class ProjectResidualOp : public OpDefaults {
  public:
   ProjectResidualOp(const plan::ProjectResidual& op, Binder& binder);
-  void run(Step& step) const;
+  size_t row_floats() const { return in_.int8 ? in_.f32.cols : 0; }
+  void begin_row(const Step& step, size_t row, size_t) const { in_.quantize(step, row); }
+  void run(Worker& worker) const;
 
  private:
   ActivationRows in_;
@@ -101,36 +119,33 @@ class ProjectResidualOp {
   ScratchRows<float> residual_;
 };
 
-// spec 3.7, its first line
-class RouteOp {
+// The k largest of the softmax over all logits, by falling probability, lowest index first among equals; weights of sum 1 if
+// renormalise. Changes the logits.
+void choose_experts(std::span<float> logits, bool renormalise, std::span<int32_t> experts, std::span<float> weights);
+
+// spec 3.7: the router and its experts, one op since the shared expert need not wait for the router.
+class MoeOp : public OpDefaults {
  public:
-  RouteOp(const plan::Route& op, Binder& binder);
-  void run(Step& step) const;
+  MoeOp(const plan::Route& route, const plan::Moe& op, Binder& binder);
+  size_t row_floats() const { return x_.cols; }
+  void begin_row(const Step& step, size_t row, size_t) const { normalise_row(step, row, x_, norm_, eps_, in_); }
+  void run(Worker& worker) const;
+  uint32_t touched_last() const { return touched_last_; }  // distinct experts of the last step
 
  private:
+  void shared_item(const Step& step, size_t item, size_t worker) const;
+  void routed_item(const Step& step, size_t item, size_t worker) const;
   void choose(const Step& step, size_t row) const;
+  uint32_t group(const Step& step) const;
+  void add_up(const Step& step, size_t first, size_t last, size_t worker) const;
 
-  ScratchRows<float> x_, normed_, weights_, logits_;
-  ScratchRows<int32_t> experts_;
+  ScratchRows<float> x_, logits_;
   const float* norm_;
   float eps_;
   Linear router_;
   bool renormalise_;
-};
-
-// spec 3.7, the rest
-class MoeOp {
- public:
-  MoeOp(const plan::Moe& op, Binder& binder);
-  void run(Step& step) const;
-  uint32_t touched_last() const { return touched_last_; }  // distinct experts of the last step
-
- private:
-  size_t group(Step& step) const;
-  void add_up(const Step& step, size_t touched, size_t first, size_t last, size_t worker) const;
-
   size_t experts_count_, top_k_, width_;
-  ActivationRows in_;
+  ActivationRows in_;  // the normed rows
   ScratchRows<int32_t> experts_;
   ScratchRows<float> weights_, residual_;
   GatedUnit routed_;  // all experts' rows
@@ -145,14 +160,17 @@ class MoeOp {
   ScratchRows<uint32_t> token_of_;       // [1, rows * top_k]: grouped by expert, tokens ascending
   ScratchRows<uint32_t> pair_of_;        // [1, rows * top_k]: token * top_k + rank
   ScratchRows<uint32_t> place_of_pair_;  // [1, rows * top_k]: the inverse of pair_of_
+  size_t routed_tiles_;                  // of an expert's gate and up
   size_t down_tile_rows_;
-  mutable uint32_t touched_last_ = 0;
+  mutable uint32_t touched_last_ = 0;  // by one worker, before those that read it go on
 };
 
-class MlpOp {
+class MlpOp : public OpDefaults {
  public:
   MlpOp(const plan::Mlp& op, Binder& binder);
-  void run(Step& step) const;
+  size_t row_floats() const { return residual_.cols; }
+  void begin_row(const Step& step, size_t row, size_t) const { normalise_row(step, row, residual_, norm_, eps_, normed_); }
+  void run(Worker& worker) const;
 
  private:
   ScratchRows<float> residual_;
@@ -165,10 +183,13 @@ class MlpOp {
 };
 
 // spec 3.8
-class HeadOp {
+class HeadOp : public OpDefaults {
  public:
   HeadOp(const plan::Head& op, Binder& binder);
-  void run(Step& step) const;
+  size_t row_floats() const { return x_.cols; }
+  void begin_row(const Step& step, size_t row, size_t) const { normalise_row(step, row, x_, norm_, eps_, hidden_); }
+  void run(Worker& worker) const;
+  void finish(Step& step) const;
 
  private:
   struct Best {
@@ -184,10 +205,11 @@ class HeadOp {
   ScratchRows<Best> best_;  // [tiles, rows]
 };
 
-class TapOp {
+class TapOp : public OpDefaults {
  public:
   TapOp(const plan::Tap& op, const plan::Plan& plan, Binder& binder);
-  void run(Step& step) const;
+  void run(Worker&) const {}
+  void finish(Step& step) const;
 
  private:
   std::string name_;
@@ -196,8 +218,19 @@ class TapOp {
   ScratchRows<int32_t> i32_;
 };
 
-using BoundOp = std::variant<EmbedOp, NormProjectOp, GdnStepOp, AttendOp, ProjectResidualOp, RouteOp, MoeOp, MlpOp, HeadOp, TapOp>;
+using BoundOp = std::variant<EmbedOp, NormProjectOp, GdnStepOp, AttendOp, ProjectResidualOp, MoeOp, MlpOp, HeadOp, TapOp>;
 
-BoundOp bind(const plan::Op& op, const plan::Plan& plan, Binder& binder);
+// What is bound as one: an op of the plan, or a Route with the Moe that it feeds.
+struct OpGroup {
+  const plan::Op* op;
+  const plan::Moe* experts;  // of a Route, else null
+  uint32_t index;            // in the plan; of a pair the Moe's
+};
+
+// The groups of a plan in the order they run. kInternal when a Route has no Moe of its own after it (taps may stand between), or vice
+// versa.
+Result<std::vector<OpGroup>> group_ops(const plan::Plan& plan);
+
+BoundOp bind(const OpGroup& group, const plan::Plan& plan, Binder& binder);
 
 }  // namespace teapot::cpu

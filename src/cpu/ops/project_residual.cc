@@ -8,11 +8,6 @@ ProjectResidualOp::ProjectResidualOp(const plan::ProjectResidual& op, Binder& bi
   binder.need_worker_bytes(project_residual_worker_bytes(linear_, binder.rows()));
 }
 
-void ProjectResidualOp::run(Step& step) const {
-  if (in_.int8) {
-    step.for_rows(step.rows(), in_.f32.cols, [&](size_t row, size_t) { in_.quantize(step, row); });
-  }
-  project_residual(step, linear_, in_, residual_);
-}
+void ProjectResidualOp::run(Worker& worker) const { project_residual(worker, "project", linear_, in_, residual_); }
 
 }  // namespace teapot::cpu

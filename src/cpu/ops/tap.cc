@@ -19,7 +19,7 @@ TapOp::TapOp(const plan::Tap& op, const plan::Plan& plan, Binder& binder)
       f32_(binder.f32(op.buffer)),
       i32_(binder.i32(op.buffer)) {}
 
-void TapOp::run(Step& step) const {
+void TapOp::finish(Step& step) const {
   plan::TapResult tap{name_, f32_.cols, {}, {}};
   if (dtype_ == plan::DType::kF32) {
     tap.f32 = copy(step, f32_);

@@ -1,0 +1,28 @@
+// What each worker did, and when, during a step: read back after it, for the profiler.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace teapot::plan {
+
+// A worker's share of a phase: work, then waiting for the others. A phase is what lies between two barriers.
+struct Span {
+  const char* phase;  // "project", "norm"; a literal
+  uint32_t op;        // index in the plan
+  // The worker came last and did a serial piece between `arrived` and `released`; else it waited.
+  bool serial;
+  uint64_t began, arrived, released;  // ticks (base/ticks.h)
+
+  uint64_t waited() const { return serial ? 0 : released - arrived; }
+};
+
+struct StepTrace {
+  uint64_t began = 0, ended = 0;           // ticks, of the whole step on the thread that asked for it
+  std::vector<std::string> ops;            // [ops of the plan]: "gdn_step 3", the third of its kind counted from 0
+  std::vector<std::vector<Span>> workers;  // [workers], by time; of a step with more phases than a worker remembers, the last ones
+  uint64_t dropped = 0;                    // spans that were not remembered
+};
+
+}  // namespace teapot::plan
