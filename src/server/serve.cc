@@ -1,6 +1,7 @@
 #include "server/serve.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 #include <boost/asio/signal_set.hpp>
@@ -11,12 +12,14 @@
 #include "server/api_error.h"
 #include "server/http_server.h"
 #include "server/routes.h"
+#include "server/stop_deadline.h"
 
 namespace teapot::server {
 namespace {
 
 constexpr int kIoThreads = 4;  // sockets, JSON and tokenizing; the others keep streams going while one tokenizes a long prompt
 constexpr std::chrono::milliseconds kDrainPoll{20};
+constexpr std::chrono::milliseconds kStopTime{10'000};  // after the grace, for dropping connections and freeing the model
 
 std::string name_of(const std::string& model_path) {
   const std::filesystem::path path = std::filesystem::path(model_path).lexically_normal();
@@ -42,14 +45,16 @@ Result<LoadedModel> load(const ServeOptions& options, const std::function<void(u
 }  // namespace
 
 Status serve(const ServeOptions& options) {
+  // This thread's own loop: signals, the end of loading, the end of the grace.
+  asio::io_context control;
+  asio::signal_set signals(control, SIGTERM, SIGINT);
+  StopDeadline deadline;  // outlives all that might hang
   ServerState state;
   state.api_key = options.api_key;
   HttpContext context{options.limits, [&state](Exchange& exchange) { return route(state, exchange); },
                       [](unsigned status, const std::string& message) { return error_body({status, message, "", "", 0}); }};
   TEAPOT_TRY(const auto http, HttpServer::listen(options.host, options.port, std::move(context)));
 
-  // This thread's own loop: signals, the end of loading, the end of the grace.
-  asio::io_context control;
   auto keep = asio::make_work_guard(control);
   Status result;
   ModelService model([&options](const auto& progress) { return load(options, progress); },
@@ -69,7 +74,6 @@ Status serve(const ServeOptions& options) {
   log::info("listening on http://{}{}{}:{} (model: {})", bracketed ? "[" : "", options.host, bracketed ? "]" : "", http->port(),
             options.model_path);
 
-  asio::signal_set signals(control, SIGTERM, SIGINT);
   asio::steady_timer drain(control);
   auto grace_end = std::chrono::steady_clock::time_point::max();
   // Ends the loop when the last connection has gone; those that outlive the grace are dropped.
@@ -87,9 +91,11 @@ Status serve(const ServeOptions& options) {
     const auto now = std::chrono::steady_clock::now();
     if (state.winding_down.exchange(true)) {  // the second signal: at once
       grace_end = now;
+      deadline.arm(kStopTime);
       return;
     }
     log::info("{}: no new requests; running ones have {} s", signal == SIGTERM ? "SIGTERM" : "SIGINT", options.grace.count() / 1000.0);
+    deadline.arm(options.grace + kStopTime);
     http->wind_down();
     grace_end = now + options.grace;
     wait_for_end({});
@@ -98,6 +104,11 @@ Status serve(const ServeOptions& options) {
   signals.async_wait(stop);
   control.run();
   http->stop();
+  if (result && model.ready() == nullptr) {
+    log::info("stopped before the model was loaded");
+    std::_Exit(EXIT_SUCCESS);  // loading has nothing to clean up, and waiting for its end would take as long as it does
+  }
+  // No connection is left that could hold a generation. The model goes first: until its thread has ended it posts to http's.
   return result;
 }
 

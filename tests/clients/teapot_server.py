@@ -1,16 +1,25 @@
 """Starts `teapot serve` on a free port, waits until it is ready, ends it with SIGTERM and checks how it ended."""
-import contextlib, json, re, signal, subprocess, threading, time, urllib.error, urllib.request
+import contextlib, json, re, shutil, signal, subprocess, sys, threading, time, urllib.error, urllib.request
 
 
 class Server:
-    def __init__(self, binary, model, *options):
+    def __init__(self, binary, model, *options, ready=True):
         self.log = []
         self.process = subprocess.Popen([binary, "serve", model, "--port", "0", *options], stderr=subprocess.PIPE, text=True)
         self.port = None
         threading.Thread(target=self._read, daemon=True).start()
         self._wait(lambda: self.port is not None, "the port")
         self.url = f"http://127.0.0.1:{self.port}"
-        self._wait(lambda: self.get("/health")[0] == 200, "the model")
+        if ready:
+            self._wait(lambda: self.get("/health")[0] == 200, "the model")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
 
     def _read(self):
         for line in self.process.stderr:
@@ -65,20 +74,34 @@ class Server:
         import os
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
-    def stop(self, seconds=60):
+    def stop(self, seconds=35):
+        """SIGTERM, then the exit code. The time is a little more than the default grace and less than what `teapot serve` gives itself
+        beyond it, so that a stop that hangs can still be looked at."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(seconds)
+        return self.wait(seconds)
+
+    def wait(self, seconds):
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            print(f"teapot serve has not ended after {seconds} s; its log:\n" + "".join(self.log[-50:]), file=sys.stderr)
+            print(self.stacks(), file=sys.stderr)
+            raise SystemExit("teapot serve did not stop") from None
+
+    def stacks(self):
+        if shutil.which("gdb") is None:
+            return "(no gdb: no stacks)"
+        command = ["gdb", "-p", str(self.process.pid), "-batch", "-ex", "thread apply all bt"]
+        try:
+            return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60).stdout
+        except subprocess.TimeoutExpired:
+            return "(gdb took more than 60 s)"
 
 
 @contextlib.contextmanager
 def serving(binary, model, *options):
-    server = Server(binary, model, *options)
-    try:
+    with Server(binary, model, *options) as server:
         yield server
         code = server.stop()
         if code != 0:
             raise SystemExit(f"teapot serve ended with {code} after SIGTERM:\n" + "".join(server.log[-20:]))
-    finally:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.wait()
