@@ -25,7 +25,8 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"text", {"base"}},
     {"engine", {"base", "plan", "cpu", "model", "text"}},
     {"server", {"base", "plan", "cpu", "model", "text", "engine"}},
-    {"cli", {"base", "plan", "cpu", "model", "text", "engine", "server"}},
+    {"workbench", {"base", "plan", "cpu", "model", "text", "engine", "server"}},
+    {"cli", {"base", "plan", "cpu", "model", "text", "engine", "server", "workbench"}},
 };
 
 std::string floor_of(const std::string& file) { return file.substr(0, file.find('/')); }

@@ -71,6 +71,10 @@ Result<Topology> read_topology() {
     nodes.insert(core.numa_node);
     result.cores.push_back(std::move(core));
   }
+  for (hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_L3CACHE, nullptr); cache != nullptr;
+       cache = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_L3CACHE, cache)) {
+    result.l3_bytes += cache->attr->cache.size;
+  }
   if (result.cores.empty()) return fail(ErrorKind::kIo, "hwloc: no processor that this process may use");
   result.numa_nodes = static_cast<unsigned>(nodes.size());
   return result;

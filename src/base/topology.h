@@ -1,6 +1,7 @@
 // The processors that this process may use, as hwloc sees them: physical cores of the allowed cpuset and their NUMA nodes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Core {
 struct Topology {
   std::vector<Core> cores;  // in the order of their position in the machine, at least one
   unsigned numa_nodes;      // that the cores belong to
+  uint64_t l3_bytes = 0;    // of all L3 caches that the cores reach; 0: not known
 
   size_t cpus() const;
   // The cpus for so many threads: one a physical core, then the cores' siblings. threads must be at most cpus().

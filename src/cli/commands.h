@@ -19,5 +19,6 @@ void add_chat(CLI::App& app, int& exit_code);
 void add_logits(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 void add_text(CLI::App& app, int& exit_code);
+void add_roof(CLI::App& app, int& exit_code);
 
 }  // namespace teapot::cli

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   teapot::cli::add_logits(app, exit_code);
   teapot::cli::add_serve(app, exit_code);
   teapot::cli::add_text(app, exit_code);
+  teapot::cli::add_roof(app, exit_code);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {
