@@ -118,7 +118,7 @@ class Backend : public testing::TestWithParam<Params> {
   plan::WeightType type() const { return std::get<1>(GetParam()); }
 
   Options options(int threads = 2, const char* activations = "int8", const char* kv = "f16") const {
-    return {isa(), kv, activations, "thp", threads, false};
+    return {isa(), kv, activations, "best", threads, "off"};
   }
 };
 
@@ -214,12 +214,12 @@ std::string name_of(const testing::TestParamInfo<Params>& info) {
   return fmt::format("{}_{}", std::get<0>(info.param), plan::info(std::get<1>(info.param)).name);
 }
 INSTANTIATE_TEST_SUITE_P(All, Backend,
-                         testing::Combine(testing::Values("scalar", "avx2", "avx512", "avx512vnni"),
+                         testing::Combine(testing::Values("scalar", "avx2", "avx512", "avx512vnni", "amx"),
                                           testing::Values(plan::WeightType::kF32, plan::WeightType::kBF16, plan::WeightType::kQ8_0,
                                                           plan::WeightType::kQ5_1, plan::WeightType::kQ4_K, plan::WeightType::kQ6_K)),
                          name_of);
 
-const Options kPlain = {"scalar", "f32", "f32", "4k", 1, false};
+const Options kPlain = {"scalar", "f32", "f32", "4k", 1, "off"};
 
 TEST(BackendErrors, NanLogitsGiveNoArgmax) {
   TinyModel model(plan::WeightType::kF32);
@@ -264,7 +264,7 @@ TEST(BackendErrors, AStateThatDoesNotFitNamesBothNumbers) {
 
 TEST(BackendErrors, UnknownOptionsNameTheKnown) {
   for (const Options& options :
-       {Options{.kv_dtype = "f8"}, Options{.activations = "int4"}, Options{.pages = "2m"}, Options{.threads = -1}}) {
+       {Options{.kv_dtype = "f8"}, Options{.activations = "int4"}, Options{.pages = "3m"}, Options{.threads = -1}}) {
     const auto backend = create_backend(options);
     ASSERT_FALSE(backend.has_value());
     EXPECT_EQ(backend.error().kind, ErrorKind::kInvalid);
@@ -279,7 +279,7 @@ TEST(BackendSwitches, ReportWhatBecameOfThem) {
     return plan::SwitchReport{};
   };
   const TinyModel floats(plan::WeightType::kBF16);
-  const Runner plain(floats, {"scalar", "f16", "int8", "4k", 1, true});
+  const Runner plain(floats, {"scalar", "f16", "int8", "4k", 1, "core"});
   EXPECT_EQ(report(*plain.backend, "isa").active, "scalar");
   EXPECT_EQ(report(*plain.backend, "activations").active, "f32");
   EXPECT_NE(report(*plain.backend, "activations").reason, "");
@@ -291,7 +291,7 @@ TEST(BackendSwitches, ReportWhatBecameOfThem) {
 TEST(BackendSwitches, SaturatedCacheValuesAreCounted) {
   TinyModel model(plan::WeightType::kF32);
   for (float& w : model.table.vectors[static_cast<size_t>(model.k_norm)].values) w = 1e6f;
-  Runner runner(model, {"scalar", "f16", "f32", "4k", 1, false});
+  Runner runner(model, {"scalar", "f16", "f32", "4k", 1, "off"});
   const std::vector<int32_t> tokens = random_tokens(9, 1);
   std::vector<float> logits;
   runner.step({{runner.open(), &tokens, 0, 1, &logits}});

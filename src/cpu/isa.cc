@@ -1,5 +1,8 @@
 #include "cpu/isa.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <vector>
 
 #include "plan/weight.h"
@@ -39,6 +42,16 @@ Features missing_for_avx512vnni() {
   return missing;
 }
 
+// The matrix registers are 8 KiB of state that a process must ask the system for.
+Features missing_for_amx() {
+  Features missing = missing_for_avx512vnni();
+  TEAPOT_NEEDS_FEATURE(missing, "amx-tile");
+  TEAPOT_NEEDS_FEATURE(missing, "amx-int8");
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  if (missing.empty() && syscall(SYS_arch_prctl, kRequestPermission, kTileData) != 0) missing.emplace_back("the system's leave to use amx");
+  return missing;
+}
+
 #undef TEAPOT_NEEDS_FEATURE
 
 struct Candidate {
@@ -49,6 +62,7 @@ struct Candidate {
 
 const Candidate kCandidates[] = {
     // best first
+    {"amx", &kAmxKernels, missing_for_amx},
     {"avx512vnni", &kAvx512VnniKernels, missing_for_avx512vnni},
     {"avx512", &kAvx512Kernels, missing_for_avx512},
     {"avx2", &kAvx2Kernels, missing_for_avx2},

@@ -6,7 +6,7 @@ namespace teapot::cpu {
 namespace {
 
 TEST(SelectKernels, ForcesEachOrSaysWhatIsMissing) {
-  for (const char* name : {"scalar", "avx2", "avx512", "avx512vnni"}) {
+  for (const char* name : {"scalar", "avx2", "avx512", "avx512vnni", "amx"}) {
     const auto table = select_kernels(name);
     if (table) {
       EXPECT_STREQ((*table)->isa, name);
@@ -21,7 +21,7 @@ TEST(SelectKernels, ForcesEachOrSaysWhatIsMissing) {
 TEST(SelectKernels, AutoIsTheBestThatWorks) {
   const auto best = select_kernels("auto");
   ASSERT_TRUE(best);
-  for (const char* name : {"avx512vnni", "avx512", "avx2", "scalar"}) {
+  for (const char* name : {"amx", "avx512vnni", "avx512", "avx2", "scalar"}) {
     if (const auto table = select_kernels(name)) {
       EXPECT_EQ(*best, *table);
       break;

@@ -1,22 +1,26 @@
 #include "cpu/packed_weights.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/memory.h"
+#include "cpu/kernels/tiles.h"
+#include "cpu/pack_tiles.h"
+#include "plan/dequantize.h"
 
 namespace teapot::cpu {
 namespace {
 
-// A piece of copying for one claim: big enough that claiming costs nothing, small enough that the threads end together.
-constexpr uint64_t kCopyBytes = 4u << 20;
+// A piece of packing for one claim: big enough that claiming costs nothing, small enough that the threads end together.
+constexpr uint64_t kPieceBytes = 2u << 20;
 // Kernels may read a whole vector where a matrix ends.
 constexpr uint64_t kSlackBytes = 64;
 
-struct Copy {
-  std::byte* to;
-  const std::byte* from;
-  uint64_t bytes;
+// Rows [first, last) of a matrix.
+struct Piece {
+  size_t matrix;
+  uint32_t first, last;
 };
 
 Status check_matrix(const plan::Matrix& matrix) {
@@ -31,15 +35,57 @@ Status check_matrix(const plan::Matrix& matrix) {
   return {};
 }
 
+// A matrix of a few rows would be read many times over.
+bool worth_tiles(const plan::Matrix& matrix) { return has_tiles(matrix.type) && matrix.rows >= kTileRows; }
+
+// Walks the rows of a matrix through its runs.
+class Rows {
+ public:
+  explicit Rows(const plan::Matrix& matrix) : matrix_(matrix), bytes_(row_bytes(matrix.type, matrix.cols)) {}
+
+  // Null beyond the end. Rows must be asked for in ascending order.
+  const std::byte* at(uint32_t row) {
+    while (run_ < matrix_.runs.size() && row >= begin_ + matrix_.runs[run_].rows) begin_ += matrix_.runs[run_++].rows;
+    return run_ == matrix_.runs.size() ? nullptr : matrix_.runs[run_].data + (row - begin_) * bytes_;
+  }
+
+ private:
+  const plan::Matrix& matrix_;
+  size_t bytes_;
+  size_t run_ = 0;
+  uint32_t begin_ = 0;
+};
+
+// first: a multiple of 16.
+void pack_tiles(const plan::Matrix& matrix, const Piece& piece, std::byte* to) {
+  Rows source(matrix);
+  const size_t bytes = tile_bytes(matrix.type, matrix.cols);
+  for (uint32_t row = piece.first; row < piece.last; row += kTileRows) {
+    std::array<const std::byte*, kTileRows> rows;
+    for (uint32_t i = 0; i < kTileRows; ++i) rows[i] = source.at(row + i);
+    pack_tile(matrix.type, rows, matrix.cols, to + row / kTileRows * bytes);
+  }
+}
+
+void copy_rows(const plan::Matrix& matrix, const Piece& piece, std::byte* to) {
+  Rows source(matrix);
+  const size_t bytes = row_bytes(matrix.type, matrix.cols);
+  for (uint32_t row = piece.first; row < piece.last; ++row) std::memcpy(to + row * bytes, source.at(row), bytes);
+}
+
 }  // namespace
 
-Result<PackedWeights> PackedWeights::load(const plan::WeightTable& source, Pages pages, ThreadTeam& team, const Progress& progress) {
+Result<PackedWeights> PackedWeights::load(const plan::WeightTable& source, Pages pages, ThreadTeam& team, const Progress& progress,
+                                          bool prepack) {
   PackedWeights packed;
   uint64_t total = 0, arena_bytes = 0;
   for (const plan::Matrix& matrix : source.matrices) {
     TEAPOT_CHECK(check_matrix(matrix));
-    packed.offsets_.push_back(arena_bytes);
-    arena_bytes = align_up(arena_bytes + matrix.bytes());
+    const bool tiled = prepack && worth_tiles(matrix);
+    const uint64_t bytes =
+        tiled ? uint64_t{(matrix.rows + kTileRows - 1) / kTileRows} * tile_bytes(matrix.type, matrix.cols) : matrix.bytes();
+    packed.places_.push_back({arena_bytes, bytes, tiled});
+    arena_bytes = align_up(arena_bytes + bytes);
     total += matrix.bytes();
     packed.table_.matrices.push_back({matrix.name, matrix.type, matrix.rows, matrix.cols, {}});
   }
@@ -53,32 +99,47 @@ Result<PackedWeights> PackedWeights::load(const plan::WeightTable& source, Pages
   }
   TEAPOT_TRY(packed.arena_, Arena::reserve("weights", arena_bytes, pages));
 
-  // The same rows, where they lie from now on.
   for (size_t m = 0; m < source.matrices.size(); ++m) {
-    packed.table_.matrices[m].runs = {{packed.arena_.data() + packed.offsets_[m], source.matrices[m].rows}};
+    packed.table_.matrices[m].runs = {{packed.arena_.data() + packed.places_[m].offset, source.matrices[m].rows}};
   }
 
-  std::vector<Copy> copies;
+  std::vector<Piece> pieces;
   for (size_t m = 0; m < source.matrices.size(); ++m) {
     const plan::Matrix& matrix = source.matrices[m];
-    std::byte* to = packed.arena_.data() + packed.offsets_[m];
-    for (const plan::RowRun& run : matrix.runs) {
-      const uint64_t bytes = run.rows * row_bytes(matrix.type, matrix.cols);
-      for (uint64_t at = 0; at < bytes; at += kCopyBytes) copies.push_back({to + at, run.data + at, std::min(kCopyBytes, bytes - at)});
-      to += bytes;
+    const uint64_t rows = std::max<uint64_t>(kPieceBytes / row_bytes(matrix.type, matrix.cols) / kTileRows, 1) * kTileRows;
+    for (uint64_t first = 0; first < matrix.rows; first += rows) {
+      pieces.push_back({m, static_cast<uint32_t>(first), static_cast<uint32_t>(std::min<uint64_t>(first + rows, matrix.rows))});
     }
   }
 
   std::atomic<uint64_t> done = 0;
   if (progress) progress(0, total);
-  team.parallel_for(copies.size(), [&](size_t item, size_t worker) {
-    const Copy& copy = copies[item];
-    std::memcpy(copy.to, copy.from, copy.bytes);
-    const uint64_t so_far = done.fetch_add(copy.bytes, std::memory_order_relaxed) + copy.bytes;
+  team.parallel_for(pieces.size(), [&](size_t item, size_t worker) {
+    const Piece& piece = pieces[item];
+    const plan::Matrix& matrix = source.matrices[piece.matrix];
+    const Place& place = packed.places_[piece.matrix];
+    std::byte* const to = packed.arena_.data() + place.offset;
+    if (place.tiled) {
+      pack_tiles(matrix, piece, to);
+    } else {
+      copy_rows(matrix, piece, to);
+    }
+    const uint64_t bytes = uint64_t{piece.last - piece.first} * row_bytes(matrix.type, matrix.cols);
+    const uint64_t so_far = done.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (worker == 0 && progress) progress(so_far, total);
   });
   if (progress) progress(total, total);
   return packed;
+}
+
+void PackedWeights::row(plan::MatrixId id, size_t row, float* out) const {
+  const plan::Matrix& m = table_[id];
+  const std::byte* const data = arena_.data() + places_[static_cast<size_t>(id)].offset;
+  if (tiled(id)) {
+    unpack_tile_row(m.type, data + row / kTileRows * tile_bytes(m.type, m.cols), row % kTileRows, m.cols, out);
+  } else {
+    dequantize_row(m.type, data + row * row_bytes(m.type, m.cols), m.cols, out);
+  }
 }
 
 }  // namespace teapot::cpu

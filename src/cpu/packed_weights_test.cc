@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plan/dequantize.h"
+
 namespace teapot::cpu {
 namespace {
 
@@ -24,10 +26,11 @@ TEST_F(PackedWeightsTest, RunsAreJoinedInOrderAndMatricesAligned) {
   table.matrices.push_back({"b", plan::WeightType::kF32, 1500, 1024, {{bytes.data(), 1500}}});  // several pieces of copying
   table.vectors.push_back({"v", {1, 2, 3}});
   std::vector<uint64_t> progress;
-  const auto packed = PackedWeights::load(table, Pages::k4k, *team, [&](uint64_t done, uint64_t total) {
+  const auto on_progress = [&](uint64_t done, uint64_t total) {
     EXPECT_EQ(total, 5 * kRow + 1500u * 1024u * 4u);
     progress.push_back(done);
-  });
+  };
+  const auto packed = PackedWeights::load(table, Pages::k4k, *team, on_progress, /*prepack=*/false);
   ASSERT_TRUE(packed.has_value()) << packed.error().message;
   const unsigned char* const a = packed->matrix(plan::MatrixId{0});
   EXPECT_EQ(0, std::memcmp(a, &bytes[1000], 2 * kRow));
@@ -39,6 +42,32 @@ TEST_F(PackedWeightsTest, RunsAreJoinedInOrderAndMatricesAligned) {
   EXPECT_TRUE(std::ranges::is_sorted(progress));
   EXPECT_EQ(progress.front(), 0u);
   EXPECT_EQ(progress.back(), 5 * kRow + 1500u * 1024u * 4u);
+}
+
+TEST_F(PackedWeightsTest, TilesHoldTheRowsInOrder) {
+  plan::WeightTable table;
+  table.matrices.push_back({"runs", plan::WeightType::kQ8_0, 37, 64, {{&bytes[1000], 5}, {&bytes[70000], 18}, {&bytes[7], 14}}});
+  table.matrices.push_back({"few rows", plan::WeightType::kQ8_0, 15, 64, {{&bytes[300], 15}}});
+  table.matrices.push_back({"no tiles", plan::WeightType::kQ4_1, 64, 64, {{&bytes[300], 64}}});
+  const auto packed = PackedWeights::load(table, Pages::k4k, *team, {});
+  ASSERT_TRUE(packed.has_value()) << packed.error().message;
+  EXPECT_TRUE(packed->tiled(plan::MatrixId{0}));
+  EXPECT_FALSE(packed->tiled(plan::MatrixId{1}));
+  EXPECT_FALSE(packed->tiled(plan::MatrixId{2}));
+  EXPECT_EQ(packed->matrix_bytes(plan::MatrixId{0}), 3u * 16 * 68);
+  for (size_t m = 0; m < table.matrices.size(); ++m) {
+    const plan::Matrix& matrix = table.matrices[m];
+    const size_t row_bytes = plan::row_bytes(matrix.type, matrix.cols);
+    size_t row = 0;
+    for (const plan::RowRun& run : matrix.runs) {
+      for (size_t i = 0; i < run.rows; ++i, ++row) {
+        std::vector<float> expected(matrix.cols), found(matrix.cols);
+        plan::dequantize_row(matrix.type, run.data + i * row_bytes, matrix.cols, expected.data());
+        packed->row(static_cast<plan::MatrixId>(m), row, found.data());
+        EXPECT_EQ(0, std::memcmp(expected.data(), found.data(), matrix.cols * sizeof(float))) << matrix.name << " row " << row;
+      }
+    }
+  }
 }
 
 TEST_F(PackedWeightsTest, AMatrixThatContradictsItselfIsNamed) {

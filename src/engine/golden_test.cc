@@ -16,7 +16,7 @@ using golden::same_bits;
 constexpr double kTolerance = 1e-5;
 constexpr uint32_t kPrompt = 37;  // of the greedy continuations and of the prefill before decoding
 
-const std::vector<std::string> kIsas = {"scalar", "avx2", "avx512", "avx512vnni"};
+const std::vector<std::string> kIsas = {"scalar", "avx2", "avx512", "avx512vnni", "amx"};
 
 std::vector<int32_t> greedy_reply(const std::filesystem::path& path, const cpu::Options& options, std::vector<int32_t> prompt,
                                   uint32_t tokens) {

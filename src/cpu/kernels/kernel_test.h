@@ -31,7 +31,8 @@ class KernelTest : public testing::TestWithParam<const char*> {
 
 inline std::string isa_of(const testing::TestParamInfo<const char*>& info) { return info.param; }
 
-#define TEAPOT_ALL_ISAS(suite) INSTANTIATE_TEST_SUITE_P(Isas, suite, testing::Values("scalar", "avx2", "avx512", "avx512vnni"), isa_of)
+#define TEAPOT_ALL_ISAS(suite) \
+  INSTANTIATE_TEST_SUITE_P(Isas, suite, testing::Values("scalar", "avx2", "avx512", "avx512vnni", "amx"), isa_of)
 
 inline std::vector<float> random_floats(std::mt19937& rng, size_t n, float deviation = 1) {
   std::normal_distribution<float> normal(0, deviation);

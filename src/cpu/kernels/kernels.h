@@ -1,4 +1,5 @@
-// The kernel table: one entry for each thing that is worth an instruction set, filled by kernels/scalar, avx2, avx512, avx512vnni.
+// The kernel table: one entry for each thing that is worth an instruction set, filled by kernels/scalar, avx2, avx512, avx512vnni,
+// amx.
 //
 // Promise of every entry: the result for one (row, token) depends on that row and that token only, with one fixed order of operations.
 // Calls with n tokens give the same bits as n calls with one; a range of rows gives the same bits as its parts. Tables of different
@@ -94,5 +95,6 @@ extern const KernelTable kScalarKernels;
 extern const KernelTable kAvx2Kernels;
 extern const KernelTable kAvx512Kernels;
 extern const KernelTable kAvx512VnniKernels;
+extern const KernelTable kAmxKernels;
 
 }  // namespace teapot::cpu

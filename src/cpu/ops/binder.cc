@@ -18,18 +18,27 @@ void QuantizedRows::write(const Step& step, size_t row, size_t first, const floa
   int8_t* const to = q.row(step, row);
   float* const scale = scales.row(step, row);
   int32_t* const sum = sums.row(step, row);
+  float* const total = totals.row(step, row);
   step.kernels.quantize(x, cols, to + first, scale + first / kQuantBlock, sum + first / (kQuantBlock / 2));
+  for (size_t b = first / kQuantBlock; b < (first + cols) / kQuantBlock; ++b) {
+    total[b] = scale[b] * static_cast<float>(sum[2 * b] + sum[2 * b + 1]);
+  }
   const size_t end = first + cols;
   if (end != q.cols || end == q.stride) return;
   std::memset(to + end, 0, q.stride - end);
   std::memset(scale + end / kQuantBlock, 0, (scales.stride - end / kQuantBlock) * sizeof(float));
+  std::memset(total + end / kQuantBlock, 0, (totals.stride - end / kQuantBlock) * sizeof(float));
   std::memset(sum + end / (kQuantBlock / 2), 0, (sums.stride - end / (kQuantBlock / 2)) * sizeof(int32_t));
 }
 
 Activations ActivationRows::at(const Step& step, size_t first_row) const {
   if (!int8) return {f32.row(step, first_row), nullptr, nullptr, nullptr, f32.stride};
-  return {f32.row(step, first_row), quantized.q.row(step, first_row), quantized.scales.row(step, first_row),
-          quantized.sums.row(step, first_row), f32.stride};
+  return {f32.row(step, first_row),
+          quantized.q.row(step, first_row),
+          quantized.scales.row(step, first_row),
+          quantized.sums.row(step, first_row),
+          f32.stride,
+          quantized.totals.row(step, first_row)};
 }
 
 Binder::Binder(const plan::Plan& plan, const Environment& environment, Constants& constants)
@@ -58,14 +67,16 @@ size_t Binder::tile_rows(const plan::Matrix& matrix) const {
 Linear Binder::linear_f32(plan::MatrixId id) const {
   if (id == plan::kNoMatrix) return {};
   const plan::Matrix& m = matrix(id);
-  return {
-      environment_.weights.matrix(id), m.rows, m.cols, environment_.kernels.matmul_f32[static_cast<size_t>(m.type)], false, tile_rows(m)};
+  const PackedWeights& weights = environment_.weights;
+  const auto& kernels = weights.tiled(id) ? environment_.kernels.tiled_f32 : environment_.kernels.matmul_f32;
+  return {weights.matrix(id), m.rows, m.cols, kernels[static_cast<size_t>(m.type)], false, tile_rows(m)};
 }
 
 Linear Binder::linear(plan::MatrixId id) const {
   Linear result = linear_f32(id);
   if (!result || !environment_.int8_activations) return result;
-  if (const MatmulFn q8 = environment_.kernels.matmul_q8[static_cast<size_t>(matrix(id).type)]) {
+  const auto& kernels = environment_.weights.tiled(id) ? environment_.kernels.tiled_q8 : environment_.kernels.matmul_q8;
+  if (const MatmulFn q8 = kernels[static_cast<size_t>(matrix(id).type)]) {
     result.matmul = q8;
     result.int8 = true;
   }
@@ -80,6 +91,7 @@ ActivationRows Binder::activations(ScratchRows<float> f32, size_t rows, bool int
     result.quantized.scales = {take(rows * f32.stride / kQuantBlock * sizeof(float)), f32.stride / kQuantBlock, f32.cols / kQuantBlock};
     result.quantized.sums = {take(rows * f32.stride / (kQuantBlock / 2) * sizeof(int32_t)), f32.stride / (kQuantBlock / 2),
                              f32.cols / (kQuantBlock / 2)};
+    result.quantized.totals = {take(rows * f32.stride / kQuantBlock * sizeof(float)), f32.stride / kQuantBlock, f32.cols / kQuantBlock};
   }
   return result;
 }

@@ -31,6 +31,7 @@ struct QuantizedRows {
   ScratchRows<int8_t> q;
   ScratchRows<float> scales;
   ScratchRows<int32_t> sums;
+  ScratchRows<float> totals;
 
   // Rounds the columns [first, first + cols) of a row; x is their first. first: a multiple of 32.
   void write(const Step& step, size_t row, size_t first, const float* x, size_t cols) const;
@@ -57,6 +58,7 @@ class Binder {
     const KernelTable& kernels;
     bool int8_activations;
     size_t workers;
+    bool serial_shared_expert = false;
   };
 
   // All must outlive the binder.

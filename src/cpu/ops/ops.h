@@ -33,9 +33,8 @@ class EmbedOp : public OpDefaults {
   void run(Worker& worker) const;
 
  private:
-  const unsigned char* table_;
-  plan::WeightType type_;
-  size_t row_bytes_;
+  const PackedWeights& weights_;
+  plan::MatrixId table_;
   ScratchRows<float> out_;
 };
 
@@ -135,6 +134,7 @@ class MoeOp : public OpDefaults {
  private:
   void shared_item(const Step& step, size_t item, size_t worker) const;
   void routed_item(const Step& step, size_t item, size_t worker) const;
+  void run_shared(Worker& worker, size_t items) const;
   void choose(const Step& step, size_t row) const;
   uint32_t group(const Step& step) const;
   void add_up(const Step& step, size_t first, size_t last, size_t worker) const;
@@ -155,6 +155,8 @@ class MoeOp : public OpDefaults {
   Linear shared_down_, shared_sigmoid_;
   ActivationRows shared_hidden_;         // [rows, shared width]
   ScratchRows<float> shared_weight_;     // [1, rows]
+  bool serial_shared_ = false;           // the shared expert has phases of its own
+  ScratchRows<float> shared_out_;        // [rows, hidden]: what they leave
   ScratchRows<uint32_t> touched_;        // [1, experts]: those that a row chose, ascending
   ScratchRows<uint32_t> group_start_;    // [1, experts + 1]: where an expert's pairs begin in the three below
   ScratchRows<uint32_t> token_of_;       // [1, rows * top_k]: grouped by expert, tokens ascending

@@ -1,3 +1,4 @@
+#include "cpu/kernels/amx/entries.h"
 #include "cpu/kernels/avx512/entries.h"
 #include "cpu/kernels/avx512vnni/entries.h"
 
@@ -33,5 +34,19 @@ constexpr KernelTable kAvx512VnniKernels = {
     .store_kv = {avx512::store_f32, avx512::store_f16, avx512::store_bf16},
     .argmax = avx512::argmax,
 };
+
+constexpr KernelTable kAmxKernels = [] {
+  KernelTable table = kAvx512VnniKernels;
+  table.isa = "amx";
+  for (size_t i = 0; i < kKernelWeightTypes; ++i) {
+    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q8_0>) table.tiled_q8[i] = amx::tiled_q8<Q8_0>;
+    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q4_0>) table.tiled_q8[i] = amx::tiled_q8<Q4_0>;
+    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q4_K>) table.tiled_q8[i] = amx::tiled_q8<Q4_K>;
+    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q5_K>) table.tiled_q8[i] = amx::tiled_q8<Q5_K>;
+    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q6_K>) table.tiled_q8[i] = amx::tiled_q8<Q6_K>;
+    if (table.tiled_q8[i] == avx512vnni::tiled_q8<IQ4_XS>) table.tiled_q8[i] = amx::tiled_q8<IQ4_XS>;
+  }
+  return table;
+}();
 
 }  // namespace teapot::cpu
