@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,7 +76,10 @@ struct Matrix {
   uint32_t rows;
   uint32_t cols;
   std::vector<RowRun> runs;  // their rows add up to `rows`
+  // What the runs hold, if it is not `type`: F32, F16 or BF16, to be quantised while they are copied (convert_rows).
+  std::optional<WeightType> source = {};
 
+  WeightType source_type() const { return source.value_or(type); }
   uint64_t bytes() const { return static_cast<uint64_t>(rows) * row_bytes(type, cols); }
 };
 
