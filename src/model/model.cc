@@ -40,17 +40,21 @@ Status check_tied(const ModelConfig& config, const ModelTensors& tensors, const 
               embedding->name);
 }
 
-Status bind_into(Model& model, const ModelTensors& tensors) {
+Status bind_into(Model& model, const ModelTensors& tensors, const WeightOptions& options) {
   TEAPOT_TRY(BoundWeights bound, bind(model.config, tensors, model.checkpoint()));
   model.weights = std::move(bound.table);
   model.ids = std::move(bound.weights);
   model.layout = bound.layout;
   model.notes = mtp_notes(model.config, tensors);
   for (std::string& note : skip_notes(model.skipped)) model.notes.push_back(std::move(note));
+  auto formats = choose_formats(options, model.ids, model.weights);
+  if (!formats) return at(model.path, std::move(formats).error());
+  model.switches = std::move(formats->switches);
+  for (std::string& note : formats->notes) model.notes.push_back(std::move(note));
   return {};
 }
 
-Result<Model> load_directory(const Source& source) {
+Result<Model> load_directory(const Source& source, const WeightOptions& options) {
   Model model{};
   model.path = source.path;
   TEAPOT_TRY(model.config, load_config(source));
@@ -60,11 +64,11 @@ Result<Model> load_directory(const Source& source) {
   TEAPOT_TRY(const ModelTensors tensors, hf_tensors(model.config, checkpoint));
   TEAPOT_TRY(model.skipped, check_tensors(checkpoint, tensors, [&](const Tensor& tensor) { return hf_skip_reason(model.config, tensor); }));
   TEAPOT_CHECK(check_tied(model.config, tensors, checkpoint));
-  TEAPOT_CHECK(bind_into(model, tensors));
+  TEAPOT_CHECK(bind_into(model, tensors, options));
   return model;
 }
 
-Result<Model> load_gguf(const Source& source) {
+Result<Model> load_gguf(const Source& source, const WeightOptions& options) {
   Model model{};
   model.path = source.path;
   TEAPOT_TRY(Gguf opened, open_gguf(source.path));
@@ -74,7 +78,7 @@ Result<Model> load_gguf(const Source& source) {
   const ModelTensors tensors = gguf_tensors(model.config, gguf.checkpoint);
   TEAPOT_TRY(model.skipped, check_tensors(gguf.checkpoint, tensors,
                                           [&](const Tensor& tensor) { return gguf_skip_reason(model.config, gguf.checkpoint, tensor); }));
-  TEAPOT_CHECK(bind_into(model, tensors));
+  TEAPOT_CHECK(bind_into(model, tensors, options));
   return model;
 }
 
@@ -91,13 +95,13 @@ Result<ModelConfig> load_config(const Source& source) {
   return read_hf_config(json, source.config);
 }
 
-Result<Model> load_model(const std::string& path) {
+Result<Model> load_model(const std::string& path, const WeightOptions& options) {
   TEAPOT_TRY(const Source source, find_source(path));
   switch (source.kind) {
     case SourceKind::kHuggingFace:
-      return load_directory(source);
+      return load_directory(source, options);
     case SourceKind::kGguf:
-      return load_gguf(source);
+      return load_gguf(source, options);
     case SourceKind::kConfigOnly:
       break;
   }

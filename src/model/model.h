@@ -12,7 +12,9 @@
 #include "model/hf_directory.h"
 #include "model/model_config.h"
 #include "model/tensor_check.h"
+#include "model/weight_formats.h"
 #include "model/weights.h"
+#include "plan/backend.h"
 #include "plan/plan.h"
 
 namespace teapot::model {
@@ -24,7 +26,8 @@ struct Model {
   ModelWeights ids;           // which of them is what
   plan::StateLayout layout;
   GenerationConfig generation;
-  std::vector<std::string> notes;  // what a user should be told once, at load
+  std::vector<std::string> notes;            // what a user should be told once, at load
+  std::vector<plan::SwitchReport> switches;  // weights, head-weights
   SkippedByReason skipped;
   std::variant<Checkpoint, Gguf> source;  // a Hugging Face directory's tensors, or a GGUF file with its metadata
 
@@ -36,8 +39,9 @@ struct Model {
 };
 
 // path: a Hugging Face directory or a GGUF file (any part of a split one). Maps the files and reads little but their headers and small
-// tensors. Errors name file, tensor, field or key; kUnsupported the quantization method, architecture or type that is not there.
-Result<Model> load_model(const std::string& path);
+// tensors: quantising is left to whoever copies the weights. Errors name file, tensor, field or key; kUnsupported the quantization method,
+// architecture or type that is not there.
+Result<Model> load_model(const std::string& path, const WeightOptions& options = {});
 
 // The configuration of a Hugging Face directory or of a config.json alone. Quantised weights are kUnsupported: the message names the
 // method.
