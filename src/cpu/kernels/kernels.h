@@ -42,6 +42,24 @@ struct GdnHead {
   size_t dk, dv, tokens;
 };
 
+// The query heads of one row that read one KV head, and up to kKvBlock of its positions; position p lies at p * kv_stride elements.
+struct AttendBlock {
+  const float* q;  // [heads, head_dim]
+  size_t heads, head_dim;
+  const void *keys, *values;
+  size_t count;  // positions, at least 1
+  size_t kv_stride;
+  float scale;
+  float* scratch;  // kAttendHeads * kKvBlock floats
+};
+
+struct AttendPart {
+  float *max, *sum;  // [heads]
+  float* out;        // [heads, head_dim]
+};
+
+constexpr size_t kAttendHeads = 8;  // that share a load of a key or value, at most
+
 struct KernelTable {
   const char* isa;
 
@@ -79,11 +97,12 @@ struct KernelTable {
   // y = rms_norm(o, w) * silu(z): norm before gate (spec 3.5 step 8).
   void (*gated_norm)(const float* o, const float* z, const float* w, float eps, size_t n, float* y);
 
-  // Attention of one query head over `positions` of one KV head, by KvType. keys, values: position p at p * kv_stride elements.
-  // Blocks of kKvBlock positions give partial results (max, sum, weighted values) that are combined in order.
-  // scratch: kKvBlock + head_dim floats.
-  void (*attend[3])(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
-                    float* scratch, float* out);
+  // Attention of the query heads that share a KV head over one block of its positions, by KvType: for each head the largest score, the sum
+  // of e^(score - largest), and the values weighted with it. A head's result does not depend on how many there are beside it, but for the
+  // order of the sum, which their number fixes.
+  void (*attend_block[3])(const AttendBlock& block, const AttendPart& part);
+  // Adds a later partial result of a head to those before it. out: [head_dim].
+  void (*attend_join)(const float* part, float part_max, float part_sum, size_t head_dim, float* out, float* max, float* sum);
   // f32 -> cache element, by KvType, to nearest even; f16 saturates at 65504 and returns how many did. NaN stays NaN.
   size_t (*store_kv[3])(const float* x, size_t n, void* out);
 

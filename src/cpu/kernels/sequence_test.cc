@@ -86,9 +86,22 @@ class AttendTest : public KernelTest {
     return cache;
   }
 
-  std::vector<float> attend(KvType type, const std::vector<float>& q, const Cache& k, const Cache& v, size_t positions, size_t stride) {
-    std::vector<float> scratch(kKvBlock + q.size()), out(q.size());
-    table->attend[type](q.data(), k.bytes.data(), v.bytes.data(), positions, stride, q.size(), 0.125f, scratch.data(), out.data());
+  // Blocks joined in order: [heads, head_dim].
+  std::vector<float> attend(KvType type, const std::vector<float>& q, const Cache& k, const Cache& v, size_t positions, size_t stride,
+                            size_t heads = 1) {
+    const size_t head_dim = q.size() / heads, element = type == kKvF32 ? 4 : 2;
+    std::vector<float> scratch(kAttendHeads * kKvBlock), out(q.size()), part(q.size());
+    std::vector<float> max(heads, -INFINITY), sum(heads), part_max(heads), part_sum(heads);
+    for (size_t begin = 0; begin < positions; begin += kKvBlock) {
+      const size_t at = begin * stride * element;
+      table->attend_block[type]({q.data(), heads, head_dim, k.bytes.data() + at, v.bytes.data() + at, std::min(kKvBlock, positions - begin),
+                                 stride, 0.125f, scratch.data()},
+                                {part_max.data(), part_sum.data(), part.data()});
+      for (size_t h = 0; h < heads; ++h) {
+        table->attend_join(&part[h * head_dim], part_max[h], part_sum[h], head_dim, &out[h * head_dim], &max[h], &sum[h]);
+      }
+    }
+    for (size_t i = 0; i < out.size(); ++i) out[i] /= sum[i / head_dim];
     return out;
   }
 };
@@ -114,6 +127,20 @@ TEST_P(AttendTest, IsSoftmaxInDouble) {
           ASSERT_NEAR(out[i], expected[i] / sum, 3e-6) << "type " << type << " head_dim " << head_dim << " positions " << positions;
         }
       }
+    }
+  }
+}
+
+// Heads side by side are as many heads alone, but for the order in which their weights are added.
+TEST_P(AttendTest, HeadsDoNotMix) {
+  constexpr size_t kDim = 64, kPositions = 300;
+  for (const size_t heads : {2, 3, 4, 6, 8, 13, 16}) {
+    const auto q = random_floats(rng, heads * kDim, 2);
+    const Cache k = store(kKvF16, random_floats(rng, kPositions * kDim)), v = store(kKvF16, random_floats(rng, kPositions * kDim));
+    const auto together = attend(kKvF16, q, k, v, kPositions, kDim, heads);
+    for (size_t h = 0; h < heads; ++h) {
+      const auto alone = attend(kKvF16, {&q[h * kDim], &q[h * kDim] + kDim}, k, v, kPositions, kDim);
+      for (size_t i = 0; i < kDim; ++i) ASSERT_NEAR(together[h * kDim + i], alone[i], 1e-6) << "head " << h << " of " << heads;
     }
   }
 }

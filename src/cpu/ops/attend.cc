@@ -1,12 +1,25 @@
+#include <atomic>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "cpu/ops/ops.h"
 
 namespace teapot::cpu {
+namespace {
+
+constexpr size_t kMaxPieces = 16;  // of a row: enough for as many workers, little enough to keep room for
+constexpr size_t kMinPiecePositions = 4 * kKvBlock;
+constexpr size_t kSplitRows = 16;  // more rows are work for all workers as they are
+
+}  // namespace
+
 AttendOp::AttendOp(const plan::Attend& op, Binder& binder)
     : op_(op),
       head_dim_(binder.layout().head_dim),
       kv_heads_(binder.layout().kv_heads),
+      group_(op.heads / kv_heads_),
+      split_(binder.environment().workers > 1 && binder.rows() <= kSplitRows),
       q_(binder.f32(op.q)),
       k_(binder.f32(op.k)),
       v_(binder.f32(op.v)),
@@ -19,7 +32,16 @@ AttendOp::AttendOp(const plan::Attend& op, Binder& binder)
   if (gated_) gate_ = binder.f32(op.gate);
   // Of a row: cos, sin, a normalised and a rotated head. Of a head: what the attention kernel asks for.
   binder.need_worker_bytes((op.rotary_dim + 2 * head_dim_) * sizeof(float));
-  binder.need_worker_bytes((kKvBlock + head_dim_) * sizeof(float));
+  binder.need_worker_bytes((kAttendHeads * kKvBlock + 2 * group_ * (head_dim_ + 2) + 2 * group_) * sizeof(float));
+  if (split_) {
+    pieces_ = binder.scratch<float>(binder.rows() * kv_heads_ * kMaxPieces, group_ * (head_dim_ + 2));
+    left_ = binder.scratch<uint32_t>(binder.rows(), kv_heads_);
+  }
+}
+
+AttendOp::Pieces AttendOp::pieces_of(size_t positions) {
+  const size_t piece = std::max(kMinPiecePositions, std::bit_ceil((positions + kMaxPieces - 1) / kMaxPieces));
+  return {piece, (positions + piece - 1) / piece};
 }
 
 void AttendOp::rotate(const float* x, const float* cos, const float* sin, float* out) const {
@@ -61,23 +83,106 @@ void AttendOp::begin_row(const Step& step, size_t row, size_t worker) const {
     saturated += store(rotated, head_dim_, keys + head * head_dim_ * element_bytes);
   }
   if (saturated != 0) step.saturated.fetch_add(saturated, std::memory_order_relaxed);
+  if (split_) std::fill_n(left_.row(step, row), kv_heads_, static_cast<uint32_t>(pieces_of(position + 1).count));
 }
 
-void AttendOp::attend(const Step& step, size_t row, size_t head, size_t worker) const {
+namespace {
+
+AttendPart part_at(float* memory, size_t heads) { return {memory, memory + heads, memory + 2 * heads}; }
+
+void clear(const AttendPart& part, size_t heads, size_t head_dim) {
+  std::fill_n(part.max, heads, -std::numeric_limits<float>::infinity());
+  std::fill_n(part.sum, heads, 0.0f);
+  std::fill_n(part.out, heads * head_dim, 0.0f);
+}
+
+void join(const KernelTable& kernels, const AttendPart& part, size_t heads, size_t head_dim, const AttendPart& sum) {
+  for (size_t h = 0; h < heads; ++h) {
+    kernels.attend_join(part.out + h * head_dim, part.max[h], part.sum[h], head_dim, sum.out + h * head_dim, sum.max + h, sum.sum + h);
+  }
+}
+
+}  // namespace
+
+AttendPart AttendOp::stored(const Step& step, size_t row, size_t kv_head, size_t piece) const {
+  return part_at(pieces_.row(step, (row * kv_heads_ + kv_head) * kMaxPieces + piece), group_);
+}
+
+void AttendOp::attend_piece(const Step& step, size_t row, size_t kv_head, size_t piece, std::byte* scratch, const AttendPart& out) const {
   const auto [state, position] = step.places[row];
-  const size_t offset = head / (op_.heads / kv_heads_) * head_dim_ * kv_bytes(step.kv_type);
-  float* const out = out_.row(step, row) + head * head_dim_;
-  step.kernels.attend[step.kv_type](q_.row(step, row) + head * head_dim_, state->keys(op_.state_layer) + offset,
-                                    state->values(op_.state_layer) + offset, position + 1, kv_heads_ * head_dim_, head_dim_, scale_,
-                                    reinterpret_cast<float*>(step.worker(worker)), out);
-  if (gated_) step.kernels.sigmoid_mul(out, gate_.row(step, row) + head * head_dim_, head_dim_, out);
+  const Pieces pieces = pieces_of(position + 1);
+  const size_t begin = piece * pieces.positions, end = std::min(begin + pieces.positions, size_t{position} + 1);
+  const size_t stride = kv_heads_ * head_dim_, element = kv_bytes(step.kv_type), offset = kv_head * head_dim_;
+  float* const scores = reinterpret_cast<float*>(scratch);
+  const AttendPart block = part_at(scores + kAttendHeads * kKvBlock, group_);
+  clear(out, group_, head_dim_);
+  for (size_t at = begin; at < end; at += kKvBlock) {
+    step.kernels.attend_block[step.kv_type](
+        {q_.row(step, row) + kv_head * group_ * head_dim_, group_, head_dim_,
+         state->keys(op_.state_layer) + (at * stride + offset) * element, state->values(op_.state_layer) + (at * stride + offset) * element,
+         std::min(kKvBlock, end - at), stride, scale_, scores},
+        block);
+    join(step.kernels, block, group_, head_dim_, out);
+  }
+}
+
+void AttendOp::finish_heads(const Step& step, size_t row, size_t kv_head, const float* sums) const {
+  for (size_t h = 0; h < group_; ++h) {
+    const size_t at = (kv_head * group_ + h) * head_dim_;
+    float* const out = out_.row(step, row) + at;
+    const float inverse = 1.0f / sums[h];
+    for (size_t i = 0; i < head_dim_; ++i) out[i] *= inverse;
+    if (gated_) step.kernels.sigmoid_mul(out, gate_.row(step, row) + at, head_dim_, out);
+  }
+}
+
+void AttendOp::attend_all(const Step& step, size_t row, size_t kv_head, size_t worker) const {
+  std::byte* const scratch = step.worker(worker);
+  float* const memory = reinterpret_cast<float*>(scratch) + kAttendHeads * kKvBlock + group_ * (head_dim_ + 2);
+  const AttendPart piece = part_at(memory, group_);
+  // Running maxima and sums stand behind the piece; the outputs in their place.
+  const AttendPart sum{memory + group_ * (head_dim_ + 2), memory + group_ * (head_dim_ + 3),
+                       out_.row(step, row) + kv_head * group_ * head_dim_};
+  clear(sum, group_, head_dim_);
+  const size_t count = pieces_of(size_t{step.places[row].position} + 1).count;
+  for (size_t i = 0; i < count; ++i) {
+    attend_piece(step, row, kv_head, i, scratch, piece);
+    join(step.kernels, piece, group_, head_dim_, sum);
+  }
+  finish_heads(step, row, kv_head, sum.sum);
+}
+
+void AttendOp::attend_split(const Step& step, size_t row, size_t kv_head, size_t piece, size_t worker) const {
+  std::byte* const scratch = step.worker(worker);
+  attend_piece(step, row, kv_head, piece, scratch, stored(step, row, kv_head, piece));
+  if (std::atomic_ref(left_.row(step, row)[kv_head]).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  float* const memory = reinterpret_cast<float*>(scratch);
+  const AttendPart sum{memory, memory + group_, out_.row(step, row) + kv_head * group_ * head_dim_};
+  clear(sum, group_, head_dim_);
+  const size_t count = pieces_of(size_t{step.places[row].position} + 1).count;
+  for (size_t i = 0; i < count; ++i) join(step.kernels, stored(step, row, kv_head, i), group_, head_dim_, sum);
+  finish_heads(step, row, kv_head, sum.sum);
 }
 
 void AttendOp::run(Worker& worker) const {
   const Step& step = worker.step();
   const size_t rows = step.rows();
-  // Head by head: those that follow each other read the same keys and values.
-  worker.phase("attend", op_.heads * rows, [&](size_t item) { attend(step, item % rows, item / rows, worker.index()); });
+  if (!split_) {
+    // KV head by KV head: rows that follow each other read the same keys and values.
+    worker.phase("attend", kv_heads_ * rows, [&](size_t item) { attend_all(step, item % rows, item / rows, worker.index()); });
+    return;
+  }
+  size_t items = 0;
+  for (const RowPlace& place : step.places) items += kv_heads_ * pieces_of(size_t{place.position} + 1).count;
+  worker.phase("attend", items, [&](size_t item) {
+    size_t row = 0;
+    for (;; ++row) {
+      const size_t of_row = kv_heads_ * pieces_of(size_t{step.places[row].position} + 1).count;
+      if (item < of_row) break;
+      item -= of_row;
+    }
+    attend_split(step, row, item % kv_heads_, item / kv_heads_, worker.index());
+  });
 }
 
 }  // namespace teapot::cpu

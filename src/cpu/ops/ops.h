@@ -94,10 +94,25 @@ class AttendOp : public OpDefaults {
 
  private:
   void rotate(const float* x, const float* cos, const float* sin, float* out) const;
-  void attend(const Step& step, size_t row, size_t head, size_t worker) const;
+  // A row's positions in the pieces that its partial results are made of: the same whoever computes them, whatever shares the step.
+  struct Pieces {
+    size_t positions;  // of a piece, a multiple of kKvBlock
+    size_t count;
+  };
+  static Pieces pieces_of(size_t positions);
+  // One piece of the query heads that share a KV head.
+  void attend_piece(const Step& step, size_t row, size_t kv_head, size_t piece, std::byte* scratch, const AttendPart& out) const;
+  void attend_all(const Step& step, size_t row, size_t kv_head, size_t worker) const;
+  // The same by one of several workers; the last one joins the pieces.
+  void attend_split(const Step& step, size_t row, size_t kv_head, size_t piece, size_t worker) const;
+  void finish_heads(const Step& step, size_t row, size_t kv_head, const float* sums) const;
+  AttendPart stored(const Step& step, size_t row, size_t kv_head, size_t piece) const;
 
   plan::Attend op_;
-  size_t head_dim_, kv_heads_;
+  size_t head_dim_, kv_heads_, group_;  // group: query heads of a KV head
+  bool split_;                          // rows are few: pieces of them are work for several workers
+  ScratchRows<float> pieces_;           // [rows * kv heads * pieces], group * (head_dim + 2) each
+  ScratchRows<uint32_t> left_;          // [rows], kv heads: pieces that are not there yet
   ScratchRows<float> q_, gate_, k_, v_, out_;
   bool gated_;
   const float *q_norm_, *k_norm_;

@@ -6,6 +6,10 @@
 namespace teapot::cpu {
 namespace {
 
+// Shapes of all registers; config: 64 bytes.
+[[gnu::always_inline]] inline void tile_configure(const void* config) { asm volatile("ldtilecfg (%0)" ::"r"(config) : "memory"); }
+[[gnu::always_inline]] inline void tile_release() { asm volatile("tilerelease" ::: "memory"); }
+
 template <int kRegister>
 [[gnu::always_inline]] inline void tile_zero() {
   asm volatile("tilezero %%tmm%c0" ::"i"(kRegister));

@@ -28,14 +28,16 @@ struct Group {
   alignas(64) int32_t corrections[kMaxCols / 16][kMaxTokens];  // of a panel's groups: -offset * sum
 };
 
-// Registers: 0 to 3 dots [tokens, 16 rows]; 4, 5 tokens [tokens, 4 * dwords]; 6, 7 levels [dwords, 16 rows of 4].
+thread_local Group tokens_of_thread;  // too large for a stack; touched as far as a matrix is wide
+
+// Registers: 0, 1 dots [tokens, 16 rows]; 4, 5 tokens [tokens, 4 * dwords]; 6, 7 levels [dwords, 16 rows of 4].
 struct alignas(64) Config {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
   uint16_t row_bytes[16] = {};
   uint8_t rows[16] = {};
 
   Config(size_t tokens, size_t dwords) {
-    for (size_t i = 0; i < 4; ++i) set(i, tokens, 64);
+    for (size_t i = 0; i < 2; ++i) set(i, tokens, 64);
     for (size_t i = 4; i < 6; ++i) set(i, tokens, 4 * dwords);
     for (size_t i = 6; i < 8; ++i) set(i, dwords, 64);
   }
@@ -61,10 +63,17 @@ struct Buffers {
 template <class Format>
 constexpr size_t kDwords = 8 / kPanelGroups<Format>;
 
-template <class Format, size_t kTokens>
-void fill(Group& group, size_t cols, const Activations& x, const uint32_t* token_index, size_t begin, size_t count) {
-  constexpr size_t kGroups = kPanelGroups<Format>;
-  for (size_t t = 0; t < kTokens; ++t) {
+// GCC 12 takes what is read between statements of assembly for never read, and drops the call.
+#ifdef __clang__
+#define TEAPOT_KEEP_CALL [[gnu::noinline]]
+#else
+#define TEAPOT_KEEP_CALL [[gnu::noipa]]
+#endif
+
+// groups: of a panel.
+TEAPOT_KEEP_CALL void fill(Group& group, size_t cols, const Activations& x, const uint32_t* token_index, size_t begin, size_t count,
+                           int32_t offset, size_t groups) {
+  for (size_t t = 0; t < kMaxTokens; ++t) {
     const size_t row = t < count ? (token_index ? token_index[begin + t] : begin + t) : 0;
     const int8_t* const q8 = x.q8 + row * x.stride;
     const float* const scales = x.scales + row * x.stride / kQuantBlock;
@@ -75,12 +84,10 @@ void fill(Group& group, size_t cols, const Activations& x, const uint32_t* token
       _mm256_store_si256(reinterpret_cast<__m256i*>(group.q8[p][t]), t < count ? bytes : _mm256_setzero_si256());
       group.scales[p][t] = scales[p];
       group.totals[p][t] = totals[p];
-      if constexpr (Format::kOffset != 0) {
-        if constexpr (kGroups == 2) {
-          for (size_t g = 0; g < 2; ++g) group.corrections[2 * p + g][t] = -Format::kOffset * sums[2 * p + g];
-        } else {
-          group.corrections[p][t] = -Format::kOffset * (sums[2 * p] + sums[2 * p + 1]);
-        }
+      if (groups == 2) {
+        for (size_t g = 0; g < 2; ++g) group.corrections[2 * p + g][t] = -offset * sums[2 * p + g];
+      } else {
+        group.corrections[p][t] = -offset * (sums[2 * p] + sums[2 * p + 1]);
       }
     }
   }
@@ -160,17 +167,17 @@ template <class Format, size_t kTokens>
 template <class Format, size_t kTokens>
 void run_group(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
                size_t begin, size_t count, float* out, size_t out_stride) {
-  static thread_local Group group;
-  fill<Format, kTokens>(group, cols, x, token_index, begin, count);
+  Group& group = tokens_of_thread;
+  fill(group, cols, x, token_index, begin, count, Format::kOffset, kPanelGroups<Format>);
   const Config config(kTokens, kDwords<Format>);
-  _tile_loadconfig(&config);
+  tile_configure(&config);
   const size_t bytes = tile_bytes<Format>(cols);
   for (size_t row = first / kTileRows * kTileRows; row < last; row += kTileRows) {
     const size_t from = row < first ? first - row : 0, to = last - row < kTileRows ? last - row : kTileRows;
     tile_amx<Format, kTokens>(weights + row / kTileRows * bytes, cols, group, count, from, to,
                               out + begin * out_stride + (row + from - first), out_stride);
   }
-  _tile_release();
+  tile_release();
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ constexpr KernelTable kAvx2Kernels = {
     .conv_silu = avx2::conv_silu,
     .gdn_head = avx2::gdn_head,
     .gated_norm = avx2::gated_norm,
-    .attend = {avx2::attend_f32, avx2::attend_f16, avx2::attend_bf16},
+    .attend_block = {avx2::attend_f32, avx2::attend_f16, avx2::attend_bf16},
+    .attend_join = avx2::attend_join,
     .store_kv = {avx2::store_f32, avx2::store_f16, avx2::store_bf16},
     .argmax = avx2::argmax,
 };

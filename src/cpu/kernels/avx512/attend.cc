@@ -6,19 +6,12 @@
 
 namespace teapot::cpu::avx512 {
 
-void attend_f32(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
-                float* scratch, float* out) {
-  attend_of<Vec, CacheF32<Vec>>(q, keys, values, positions, kv_stride, head_dim, scale, scratch, out);
-}
+void attend_f32(const AttendBlock& block, const AttendPart& part) { attend_block_of<Vec, CacheF32<Vec>>(block, part); }
+void attend_f16(const AttendBlock& block, const AttendPart& part) { attend_block_of<Vec, CacheF16<Vec>>(block, part); }
+void attend_bf16(const AttendBlock& block, const AttendPart& part) { attend_block_of<Vec, CacheBF16<Vec>>(block, part); }
 
-void attend_f16(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
-                float* scratch, float* out) {
-  attend_of<Vec, CacheF16<Vec>>(q, keys, values, positions, kv_stride, head_dim, scale, scratch, out);
-}
-
-void attend_bf16(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
-                 float* scratch, float* out) {
-  attend_of<Vec, CacheBF16<Vec>>(q, keys, values, positions, kv_stride, head_dim, scale, scratch, out);
+void attend_join(const float* part, float part_max, float part_sum, size_t head_dim, float* out, float* max, float* sum) {
+  attend_join_of<Vec>(part, part_max, part_sum, head_dim, out, max, sum);
 }
 
 size_t store_f32(const float* x, size_t n, void* out) { return store_f32_of(x, n, out); }

@@ -32,12 +32,10 @@ void add_scaled(const float* x, float scale, size_t n, float* y);
 void conv_silu(const float* const* rows, const float* w, size_t kernel, size_t channels, float* out);
 void gdn_head(const GdnHead& head, float* state, float* out);
 void gated_norm(const float* o, const float* z, const float* w, float eps, size_t n, float* y);
-void attend_f32(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
-                float* scratch, float* out);
-void attend_f16(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
-                float* scratch, float* out);
-void attend_bf16(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
-                 float* scratch, float* out);
+void attend_f32(const AttendBlock& block, const AttendPart& part);
+void attend_f16(const AttendBlock& block, const AttendPart& part);
+void attend_bf16(const AttendBlock& block, const AttendPart& part);
+void attend_join(const float* part, float part_max, float part_sum, size_t head_dim, float* out, float* max, float* sum);
 size_t store_f32(const float* x, size_t n, void* out);
 size_t store_f16(const float* x, size_t n, void* out);
 size_t store_bf16(const float* x, size_t n, void* out);

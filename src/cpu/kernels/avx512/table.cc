@@ -27,7 +27,8 @@ constexpr KernelTable kAvx512Kernels = {
     .conv_silu = avx512::conv_silu,
     .gdn_head = avx512::gdn_head,
     .gated_norm = avx512::gated_norm,
-    .attend = {avx512::attend_f32, avx512::attend_f16, avx512::attend_bf16},
+    .attend_block = {avx512::attend_f32, avx512::attend_f16, avx512::attend_bf16},
+    .attend_join = avx512::attend_join,
     .store_kv = {avx512::store_f32, avx512::store_f16, avx512::store_bf16},
     .argmax = avx512::argmax,
 };

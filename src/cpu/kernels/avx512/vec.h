@@ -47,6 +47,19 @@ struct Vec {
     const __m128 pair = _mm_add_ps(quarter, _mm_movehl_ps(quarter, quarter));
     return _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)));
   }
+  // Lane i of the result is the sum of v[i]; one order for all.
+  static Type sums(const Type (&v)[kLanes]) {
+    Type pairs[8], fours[4];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) pairs[i] = add(_mm512_unpacklo_ps(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_ps(v[2 * i], v[2 * i + 1]));
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m512d a = _mm512_castps_pd(pairs[2 * i]), b = _mm512_castps_pd(pairs[2 * i + 1]);
+      fours[i] = add(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)), _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
+    }
+    const Type low = halves_added(fours[0], fours[1]), high = halves_added(fours[2], fours[3]);
+    return halves_added(low, high);
+  }
   static float largest(Type x) {
     const __m256 half = _mm256_max_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
     const __m128 quarter = _mm_max_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
@@ -73,6 +86,8 @@ struct Vec {
   }
 
  private:
+  // Quarters 0 and 1, 2 and 3 of each.
+  static Type halves_added(Type a, Type b) { return add(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd)); }
   static Type from_bf16(__m256i bits) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)); }
 };
 

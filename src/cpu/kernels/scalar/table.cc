@@ -27,7 +27,8 @@ constexpr KernelTable kScalarKernels = {
     .conv_silu = scalar::conv_silu,
     .gdn_head = scalar::gdn_head,
     .gated_norm = scalar::gated_norm,
-    .attend = {scalar::attend_f32, scalar::attend_f16, scalar::attend_bf16},
+    .attend_block = {scalar::attend_f32, scalar::attend_f16, scalar::attend_bf16},
+    .attend_join = scalar::attend_join,
     .store_kv = {scalar::store_f32, scalar::store_f16, scalar::store_bf16},
     .argmax = scalar::argmax,
 };

@@ -1,4 +1,4 @@
-// Attention of one query head, for the vector tables (contract: kernels.h, attend).
+// Attention of the query heads of one KV head, for the vector tables (contract: kernels.h, attend_block).
 #pragma once
 
 #include <stddef.h>
@@ -29,61 +29,138 @@ struct CacheBF16 {
   static typename V::Type load_first(const uint16_t* p, size_t n) { return V::load_bf16_first(p, n); }
 };
 
-template <class V, class Cache>
-float dot(const float* q, const typename Cache::Element* k, size_t n) {
-  auto even = V::zero(), odd = V::zero();
-  size_t i = 0;
-  for (; i + 2 * V::kLanes <= n; i += 2 * V::kLanes) {
-    even = V::fma(V::load(q + i), Cache::load(k + i), even);
-    odd = V::fma(V::load(q + i + V::kLanes), Cache::load(k + i + V::kLanes), odd);
-  }
-  for (; i < n; i += V::kLanes) {
-    const size_t lanes = n - i < V::kLanes ? n - i : V::kLanes;
-    even = V::fma(V::load_first(q + i, lanes), Cache::load_first(k + i, lanes), even);
-  }
-  return V::sum(V::add(even, odd));
-}
+// Of kHeads heads at once. Scores stand position after position, kHeads of them side by side: a register holds kPositions positions.
+template <class V, class Cache, size_t kHeads>
+struct HeadGroup {
+  using Type = typename V::Type;
+  using Element = typename Cache::Element;
+  static constexpr size_t kPositions = V::kLanes / kHeads;
+  static constexpr float kNothing = -__builtin_inff();
 
-// scores become e^(score - base); returns their sum.
-template <class V>
-float exponentiate(float* scores, size_t count, float base) {
-  auto sum = V::zero();
-  for (size_t p = 0; p < count; p += V::kLanes) {
-    const size_t lanes = count - p < V::kLanes ? count - p : V::kLanes;
-    const auto weight = V::keep_first(exp_of<V>(V::sub(V::load_first(scores + p, lanes), V::set(base))), lanes);
-    V::store_first(scores + p, lanes, weight);
-    sum = V::add(sum, weight);
+  // Scores of all positions, filled up to whole registers with ones that weigh nothing; the largest of each head in every kHeads-th lane.
+  static Type score(const AttendBlock& block, const float* q, float* scores) {
+    auto largest = V::set(kNothing);
+    for (size_t p = 0; p < block.count; p += kPositions) {
+      const Element* keys[kPositions];
+#pragma GCC unroll 16
+      for (size_t i = 0; i < kPositions; ++i) {
+        keys[i] = static_cast<const Element*>(block.keys) + (p + i < block.count ? p + i : block.count - 1) * block.kv_stride;
+      }
+      Type dots[V::kLanes];
+#pragma GCC unroll 16
+      for (size_t i = 0; i < V::kLanes; ++i) dots[i] = V::zero();
+      size_t d = 0;
+      for (; d + V::kLanes <= block.head_dim; d += V::kLanes) {
+        multiply(
+            block, q + d, keys, dots, [&](const float* x) { return V::load(x); }, [&](const Element* k) { return Cache::load(k + d); });
+      }
+      if (const size_t rest = block.head_dim - d; rest > 0) {
+        multiply(
+            block, q + d, keys, dots, [&](const float* x) { return V::load_first(x, rest); },
+            [&](const Element* k) { return Cache::load_first(k + d, rest); });
+      }
+      V::store(scores + p * kHeads, V::mul(V::sums(dots), V::set(block.scale)));
+      for (size_t i = block.count - p; i < kPositions; ++i) {
+        for (size_t h = 0; h < kHeads; ++h) scores[(p + i) * kHeads + h] = kNothing;
+      }
+      largest = V::max(largest, V::load(scores + p * kHeads));
+    }
+    return largest;
   }
-  return V::sum(sum);
-}
 
-// part[0..kColumns * lanes) = sum over positions of weight * value; the columns stay in registers over all positions.
-template <class V, class Cache, size_t kColumns>
-void weigh(const float* weights, const typename Cache::Element* values, size_t count, size_t kv_stride, float* part) {
-  typename V::Type sums[kColumns];
-  for (size_t c = 0; c < kColumns; ++c) sums[c] = V::zero();
-  for (size_t p = 0; p < count; ++p) {
-    const auto weight = V::set(weights[p]);
+  template <class LoadQ, class LoadK>
+  [[gnu::always_inline]] static inline void multiply(const AttendBlock& block, const float* q, const Element* const* keys, Type* dots,
+                                                     LoadQ load_q, LoadK load_k) {
+    Type key[kPositions];
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kPositions; ++i) key[i] = load_k(keys[i]);
 #pragma GCC unroll 8
-    for (size_t c = 0; c < kColumns; ++c) sums[c] = V::fma(weight, Cache::load(values + p * kv_stride + c * V::kLanes), sums[c]);
+    for (size_t h = 0; h < kHeads; ++h) {
+      const Type query = load_q(q + h * block.head_dim);
+#pragma GCC unroll 16
+      for (size_t i = 0; i < kPositions; ++i) dots[i * kHeads + h] = V::fma(query, key[i], dots[i * kHeads + h]);
+    }
   }
-  for (size_t c = 0; c < kColumns; ++c) V::store(part + c * V::kLanes, sums[c]);
-}
+
+  // kColumns registers of values from column d: kept over all positions.
+  template <size_t kColumns, class Load>
+  [[gnu::always_inline]] static inline void weigh(const AttendBlock& block, const float* weights, size_t d, Load load,
+                                                  Type (&sums)[kHeads][kColumns]) {
+#pragma GCC unroll 8
+    for (size_t h = 0; h < kHeads; ++h) {
+#pragma GCC unroll 16
+      for (size_t c = 0; c < kColumns; ++c) sums[h][c] = V::zero();
+    }
+    const Element* value = static_cast<const Element*>(block.values) + d;
+    for (size_t p = 0; p < block.count; ++p, value += block.kv_stride) {
+      Type columns[kColumns];
+#pragma GCC unroll 16
+      for (size_t c = 0; c < kColumns; ++c) columns[c] = load(value + c * V::kLanes);
+#pragma GCC unroll 8
+      for (size_t h = 0; h < kHeads; ++h) {
+        const Type weight = V::set(weights[p * kHeads + h]);
+#pragma GCC unroll 16
+        for (size_t c = 0; c < kColumns; ++c) sums[h][c] = V::fma(weight, columns[c], sums[h][c]);
+      }
+    }
+  }
+
+  static void run(const AttendBlock& block, const float* q, float* max, float* sum, float* out) {
+    float* const scores = block.scratch;
+    float lanes[V::kLanes];
+    V::store(lanes, score(block, q, scores));
+    float base[V::kLanes];
+    for (size_t h = 0; h < kHeads; ++h) {
+      max[h] = lanes[h];
+      for (size_t i = 1; i < kPositions; ++i) max[h] = lanes[i * kHeads + h] > max[h] ? lanes[i * kHeads + h] : max[h];
+      // Scores of -inf only: e^(score - max) would be NaN, the block weighs nothing.
+      for (size_t i = 0; i < kPositions; ++i) base[i * kHeads + h] = max[h] == kNothing ? 0.0f : max[h];
+    }
+    const auto bases = V::load(base);
+    auto total = V::zero();
+    for (size_t p = 0; p < block.count; p += kPositions) {
+      const auto weight = exp_of<V>(V::sub(V::load(scores + p * kHeads), bases));
+      V::store(scores + p * kHeads, weight);
+      total = V::add(total, weight);
+    }
+    V::store(lanes, total);
+    for (size_t h = 0; h < kHeads; ++h) {
+      sum[h] = 0;
+      for (size_t i = 0; i < kPositions; ++i) sum[h] += lanes[i * kHeads + h];
+    }
+
+    constexpr size_t kColumns = V::kLanes / kHeads < 8 ? V::kLanes / kHeads : 8;
+    size_t d = 0;
+    for (; d + kColumns * V::kLanes <= block.head_dim; d += kColumns * V::kLanes) {
+      Type sums[kHeads][kColumns];
+      weigh<kColumns>(block, scores, d, [](const Element* v) { return Cache::load(v); }, sums);
+      for (size_t h = 0; h < kHeads; ++h) {
+        for (size_t c = 0; c < kColumns; ++c) V::store(out + h * block.head_dim + d + c * V::kLanes, sums[h][c]);
+      }
+    }
+    for (; d < block.head_dim; d += V::kLanes) {
+      const size_t lanes_left = block.head_dim - d < V::kLanes ? block.head_dim - d : V::kLanes;
+      Type sums[kHeads][1];
+      weigh<1>(block, scores, d, [&](const Element* v) { return Cache::load_first(v, lanes_left); }, sums);
+      for (size_t h = 0; h < kHeads; ++h) V::store_first(out + h * block.head_dim + d, lanes_left, sums[h][0]);
+    }
+  }
+};
 
 template <class V, class Cache>
-void weigh_all(const float* weights, const typename Cache::Element* values, size_t count, size_t kv_stride, size_t head_dim, float* part) {
-  constexpr size_t kColumns = 8;
-  size_t i = 0;
-  for (; i + kColumns * V::kLanes <= head_dim; i += kColumns * V::kLanes) {
-    weigh<V, Cache, kColumns>(weights, values + i, count, kv_stride, part + i);
-  }
-  for (; i + V::kLanes <= head_dim; i += V::kLanes) weigh<V, Cache, 1>(weights, values + i, count, kv_stride, part + i);
-  if (i == head_dim) return;
-  auto sum = V::zero();
-  for (size_t p = 0; p < count; ++p) {
-    sum = V::fma(V::set(weights[p]), Cache::load_first(values + p * kv_stride + i, head_dim - i), sum);
-  }
-  V::store_first(part + i, head_dim - i, sum);
+void attend_block_of(const AttendBlock& block, const AttendPart& part) {
+  static_assert(kAttendHeads <= V::kLanes);
+  size_t h = 0;
+  const auto run = [&]<size_t kHeads>() {
+    for (; h + kHeads <= block.heads; h += kHeads) {
+      const size_t at = h * block.head_dim;
+      HeadGroup<V, Cache, kHeads>::run(block, block.q + at, part.max + h, part.sum + h, part.out + at);
+    }
+  };
+  if constexpr (V::kLanes >= 16) run.template operator()<8>();
+  run.template operator()<4>();
+  run.template operator()<2>();
+  run.template operator()<1>();
 }
 
 template <class V>
@@ -93,36 +170,14 @@ float exp_of_scalar(float x) {
   return result[0];
 }
 
-template <class V, class Cache>
-void attend_of(const float* q, const void* keys, const void* values, size_t positions, size_t kv_stride, size_t head_dim, float scale,
-               float* scratch, float* out) {
-  using Element = typename Cache::Element;
-  constexpr float kNothing = -__builtin_inff();
-  float* const scores = scratch;
-  float* const part = scratch + kKvBlock;
-  float max = kNothing, sum = 0;
-  for (size_t i = 0; i < head_dim; ++i) out[i] = 0;
-  for (size_t begin = 0; begin < positions; begin += kKvBlock) {
-    const size_t count = positions - begin < kKvBlock ? positions - begin : kKvBlock;
-    const Element* k = static_cast<const Element*>(keys) + begin * kv_stride;
-    const Element* v = static_cast<const Element*>(values) + begin * kv_stride;
-    float part_max = kNothing;
-    for (size_t p = 0; p < count; ++p) {
-      scores[p] = dot<V, Cache>(q, k + p * kv_stride, head_dim) * scale;
-      if (scores[p] > part_max) part_max = scores[p];
-    }
-    // Scores of -inf only: e^(score - max) would be NaN, the block weighs nothing.
-    const float part_sum = exponentiate<V>(scores, count, part_max == kNothing ? 0.0f : part_max);
-    weigh_all<V, Cache>(scores, v, count, kv_stride, head_dim, part);
-    const float new_max = part_max > max ? part_max : max;
-    const float keep = max == new_max ? 1.0f : exp_of_scalar<V>(max - new_max);
-    const float take = part_max == new_max ? 1.0f : exp_of_scalar<V>(part_max - new_max);
-    sum = sum * keep + part_sum * take;
-    for (size_t i = 0; i < head_dim; ++i) out[i] = out[i] * keep + part[i] * take;
-    max = new_max;
-  }
-  const float inverse = 1.0f / sum;
-  for (size_t i = 0; i < head_dim; ++i) out[i] *= inverse;
+template <class V>
+void attend_join_of(const float* part, float part_max, float part_sum, size_t head_dim, float* out, float* max, float* sum) {
+  const float new_max = part_max > *max ? part_max : *max;
+  const float keep = *max == new_max ? 1.0f : exp_of_scalar<V>(*max - new_max);
+  const float take = part_max == new_max ? 1.0f : exp_of_scalar<V>(part_max - new_max);
+  *sum = *sum * keep + part_sum * take;
+  for (size_t i = 0; i < head_dim; ++i) out[i] = out[i] * keep + part[i] * take;
+  *max = new_max;
 }
 
 }  // namespace
