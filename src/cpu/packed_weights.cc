@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <mutex>
 
 #include "base/memory.h"
 #include "cpu/kernels/tiles.h"
 #include "cpu/pack_tiles.h"
+#include "plan/convert_rows.h"
 #include "plan/dequantize.h"
 
 namespace teapot::cpu {
@@ -57,21 +58,42 @@ class Rows {
 };
 
 // first: a multiple of 16.
-void pack_tiles(const plan::Matrix& matrix, const Piece& piece, std::byte* to) {
+Status pack_tiles(const plan::Matrix& matrix, const Piece& piece, std::byte* to) {
   Rows source(matrix);
   const size_t bytes = tile_bytes(matrix.type, matrix.cols);
+  const size_t row_size = row_bytes(matrix.type, matrix.cols);
+  std::vector<std::byte> quantised(matrix.source ? kTileRows * row_size : 0);
   for (uint32_t row = piece.first; row < piece.last; row += kTileRows) {
-    std::array<const std::byte*, kTileRows> rows;
-    for (uint32_t i = 0; i < kTileRows; ++i) rows[i] = source.at(row + i);
+    std::array<const std::byte*, kTileRows> rows{};
+    if (matrix.source) {
+      const uint32_t count = std::min<uint32_t>(kTileRows, piece.last - row);
+      TEAPOT_CHECK(convert_rows(matrix, row, count, quantised.data()));
+      for (uint32_t i = 0; i < count; ++i) rows[i] = quantised.data() + i * row_size;
+    } else {
+      for (uint32_t i = 0; i < kTileRows; ++i) rows[i] = source.at(row + i);
+    }
     pack_tile(matrix.type, rows, matrix.cols, to + row / kTileRows * bytes);
   }
+  return {};
 }
 
-void copy_rows(const plan::Matrix& matrix, const Piece& piece, std::byte* to) {
-  Rows source(matrix);
-  const size_t bytes = row_bytes(matrix.type, matrix.cols);
-  for (uint32_t row = piece.first; row < piece.last; ++row) std::memcpy(to + row * bytes, source.at(row), bytes);
-}
+// The first error of several threads.
+class FirstError {
+ public:
+  void note(Status status) {
+    if (status) return;
+    const std::lock_guard lock(mutex_);
+    if (first_) first_ = std::move(status);
+    failed_ = true;
+  }
+  bool failed() const { return failed_; }
+  const Status& status() const { return first_; }
+
+ private:
+  std::mutex mutex_;
+  Status first_;
+  std::atomic<bool> failed_ = false;
+};
 
 }  // namespace
 
@@ -112,22 +134,23 @@ Result<PackedWeights> PackedWeights::load(const plan::WeightTable& source, Pages
     }
   }
 
+  FirstError error;
   std::atomic<uint64_t> done = 0;
   if (progress) progress(0, total);
   team.parallel_for(pieces.size(), [&](size_t item, size_t worker) {
+    if (error.failed()) return;
     const Piece& piece = pieces[item];
     const plan::Matrix& matrix = source.matrices[piece.matrix];
     const Place& place = packed.places_[piece.matrix];
     std::byte* const to = packed.arena_.data() + place.offset;
-    if (place.tiled) {
-      pack_tiles(matrix, piece, to);
-    } else {
-      copy_rows(matrix, piece, to);
-    }
-    const uint64_t bytes = uint64_t{piece.last - piece.first} * row_bytes(matrix.type, matrix.cols);
+    const size_t row_size = row_bytes(matrix.type, matrix.cols);
+    error.note(place.tiled ? pack_tiles(matrix, piece, to)
+                           : convert_rows(matrix, piece.first, piece.last - piece.first, to + piece.first * row_size));
+    const uint64_t bytes = uint64_t{piece.last - piece.first} * row_size;
     const uint64_t so_far = done.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (worker == 0 && progress) progress(so_far, total);
   });
+  TEAPOT_CHECK(error.status());
   if (progress) progress(total, total);
   return packed;
 }

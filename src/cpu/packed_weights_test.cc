@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
+#include "plan/convert_rows.h"
 #include "plan/dequantize.h"
 
 namespace teapot::cpu {
@@ -84,6 +87,40 @@ TEST_F(PackedWeightsTest, MoreThanThereIsIsAnErrorWithBothNumbers) {
   const auto packed = PackedWeights::load({{huge}, {}}, Pages::k4k, *team, {});
   ASSERT_FALSE(packed.has_value());
   EXPECT_EQ(packed.error().kind, ErrorKind::kMemory);
+}
+
+// Quantised on the way: the rows are those that convert_rows gives, in tiles or not; what cannot be quantised fails the load.
+TEST_F(PackedWeightsTest, QuantisesFromAWiderSource) {
+  constexpr uint32_t kCols = 256;
+  std::vector<float> weights(2 * 40 * kCols);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = std::sin(static_cast<float>(i));
+  const auto* const data = reinterpret_cast<const std::byte*>(weights.data());
+  plan::WeightTable table;
+  for (const plan::WeightType type : {plan::WeightType::kQ8_0, plan::WeightType::kQ4_0, plan::WeightType::kQ4_K, plan::WeightType::kQ6_K}) {
+    table.matrices.push_back({"w", type, 37, kCols, {{data + 40 * kCols * 4, 17}, {data, 20}}, plan::WeightType::kF32});
+  }
+  for (const bool prepack : {true, false}) {
+    const auto packed = PackedWeights::load(table, Pages::k4k, *team, {}, prepack);
+    ASSERT_TRUE(packed.has_value()) << packed.error().message;
+    for (size_t m = 0; m < table.matrices.size(); ++m) {
+      const plan::Matrix& matrix = table.matrices[m];
+      const auto id = static_cast<plan::MatrixId>(m);
+      EXPECT_EQ(packed->tiled(id), prepack);
+      for (uint32_t row = 0; row < matrix.rows; ++row) {
+        std::vector<std::byte> blocks(row_bytes(matrix.type, kCols));
+        ASSERT_TRUE(plan::convert_rows(matrix, row, 1, blocks.data()));
+        std::vector<float> expected(kCols), values(kCols);
+        plan::dequantize_row(matrix.type, blocks.data(), kCols, expected.data());
+        packed->row(id, row, values.data());
+        ASSERT_EQ(values, expected) << plan::info(matrix.type).name << " row " << row;
+      }
+    }
+  }
+  weights[5 * kCols + 3] = std::numeric_limits<float>::infinity();
+  const auto refused = PackedWeights::load(table, Pages::k4k, *team, {});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(refused.error().message, "tensor w, row 22: column 3 is inf, expected a finite number");
 }
 
 }  // namespace
