@@ -38,7 +38,7 @@ Status write_states(const std::string& directory, const std::vector<plan::StateS
 
 Status logits(const Arguments& arguments) {
   TEAPOT_TRY(const std::vector<int32_t> ids, parse_token_ids(arguments.ids));
-  TEAPOT_TRY(model::Model model, model::load_model(arguments.model.model));
+  TEAPOT_TRY(model::Model model, model::load_model(arguments.model.model, arguments.model.engine.weights));
   for (const std::string& note : model.notes) log::info("{}", note);
   std::optional<ProgressBar> bar(std::in_place, "loading");
   TEAPOT_TRY(const auto evaluator, engine::Evaluator::create(std::move(model), arguments.model.engine.backend,

@@ -10,6 +10,14 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
   command.add_option("model", options.model, "Hugging Face directory or GGUF file")->required();
   command.add_option("--threads", backend.threads, "Threads; 0: one a physical core that the process may use")->check(CLI::Range(0, 1024));
   command.add_option("--isa", backend.isa, "auto, scalar, avx2, avx512, avx512vnni")->capture_default_str();
+  command
+      .add_option("--weights", options.engine.weights.weights,
+                  "Quantise f32, f16 and bf16 matrices while loading, but for small ones that decide much: q8_0, q4_0, q4_k, q6_k; file: none")
+      ->capture_default_str();
+  command
+      .add_option("--head-weights", options.engine.weights.head_weights,
+                  "The same for the head alone; auto: file with file, q8_0 with q8_0, else q6_k")
+      ->capture_default_str();
   command.add_option("--kv-dtype", backend.kv_dtype, "Width of the KV cache: f32, bf16, f16")->capture_default_str();
   command.add_option("--activations", backend.activations, "What quantised weights are multiplied with: f32, int8; auto: int8")
       ->capture_default_str();

@@ -184,6 +184,10 @@ uint32_t Engine::context() const { return impl_->limit().tokens; }
 const std::string& Engine::context_reason() const { return impl_->limit().reason; }
 const model::ModelConfig& Engine::config() const { return impl_->model().config; }
 const model::GenerationConfig& Engine::generation() const { return impl_->model().generation; }
-std::vector<plan::SwitchReport> Engine::switches() const { return impl_->switches(); }
+std::vector<plan::SwitchReport> Engine::switches() const {
+  std::vector<plan::SwitchReport> all = impl_->model().switches;
+  all.insert(all.end(), impl_->switches().begin(), impl_->switches().end());
+  return all;
+}
 
 }  // namespace teapot::engine

@@ -15,6 +15,7 @@ namespace teapot::engine {
 
 struct EngineOptions {
   cpu::Options backend;
+  model::WeightOptions weights;  // for load_engine; create takes a model that was loaded with them
   uint32_t context = 0;          // tokens a sequence may have; 0: the model's limit, or what memory allows
   uint32_t prefill_chunk = 256;  // tokens a step
   uint32_t max_queue = 64;       // waiting requests; one more is kBusy

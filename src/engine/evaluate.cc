@@ -37,6 +37,12 @@ Result<std::unique_ptr<Evaluator>> Evaluator::create(model::Model model, const c
 Evaluator::Evaluator(model::Model model, std::unique_ptr<plan::Backend> backend)
     : model_(std::move(model)), backend_(std::move(backend)), plans_(*backend_, model_), tapped_plans_(*backend_, model_, {.taps = true}) {}
 
+std::vector<plan::SwitchReport> Evaluator::switches() const {
+  std::vector<plan::SwitchReport> all = model_.switches;
+  for (const plan::SwitchReport& report : backend_->switches()) all.push_back(report);
+  return all;
+}
+
 Status Evaluator::check(std::span<const int32_t> ids, const EvaluateOptions& options) const {
   if (ids.empty()) return fail(ErrorKind::kInvalid, "no token ids to evaluate");
   if (ids.size() > model_.config.context_length())

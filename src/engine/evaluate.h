@@ -40,7 +40,7 @@ class Evaluator {
   Result<Evaluation> run(std::span<const int32_t> ids, const EvaluateOptions& options);
 
   const model::Model& model() const { return model_; }
-  std::vector<plan::SwitchReport> switches() const { return backend_->switches(); }
+  std::vector<plan::SwitchReport> switches() const;  // the model's and the backend's
 
  private:
   Evaluator(model::Model model, std::unique_ptr<plan::Backend> backend);
