@@ -28,14 +28,17 @@ class Counter {
 
   OpTraffic& entry(TrafficPart part) { return out_.emplace_back(OpTraffic{.op = static_cast<uint32_t>(op_), .part = part}); }
 
-  // `of` of the matrix' `parts` equal parts are read, for `rows` rows of activations each.
+  uint64_t matrix_bytes(plan::MatrixId id) const { return environment_.weights.matrix_bytes(id); }
+
+  // The whole matrix for `rows` rows of activations.
   void multiply(OpTraffic& traffic, plan::MatrixId id, uint64_t rows, bool f32_only = false) const {
-    const plan::Matrix& m = matrix(id);
-    traffic.weight_bytes += m.bytes();
-    macs(traffic, m, uint64_t{m.rows} * rows, f32_only);
+    traffic.weight_bytes += matrix_bytes(id);
+    macs(traffic, id, matrix(id).rows * rows, f32_only);
   }
-  void macs(OpTraffic& traffic, const plan::Matrix& m, uint64_t dot_products, bool f32_only) const {
-    const bool int8 = environment_.int8_activations && !f32_only && environment_.kernels.matmul_q8[static_cast<size_t>(m.type)] != nullptr;
+  void macs(OpTraffic& traffic, plan::MatrixId id, uint64_t dot_products, bool f32_only) const {
+    const plan::Matrix& m = matrix(id);
+    const auto& kernels = environment_.weights.tiled(id) ? environment_.kernels.tiled_q8 : environment_.kernels.matmul_q8;
+    const bool int8 = environment_.int8_activations && !f32_only && kernels[static_cast<size_t>(m.type)] != nullptr;
     (int8 ? traffic.int8_macs : traffic.f32_macs) += dot_products * m.cols;
   }
 
@@ -102,9 +105,8 @@ class Counter {
     OpTraffic& routed = entry(TrafficPart::kExperts);
     const uint64_t top_k = plan_.buffers[static_cast<size_t>(op.experts)].cols;
     for (const plan::MatrixId id : {op.gate, op.up, op.down}) {
-      const plan::Matrix& m = matrix(id);
-      routed.weight_bytes += m.bytes() / op.expert_count * facts_.touched_experts[op_];
-      macs(routed, m, m.rows / op.expert_count * facts_.rows * top_k, false);
+      routed.weight_bytes += matrix_bytes(id) / op.expert_count * facts_.touched_experts[op_];
+      macs(routed, id, matrix(id).rows / op.expert_count * facts_.rows * top_k, false);
     }
     if (op.shared_gate == plan::kNoMatrix) return;
     OpTraffic& shared = entry(TrafficPart::kSharedExpert);
