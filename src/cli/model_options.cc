@@ -12,7 +12,7 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--isa", backend.isa, "auto, scalar, avx2, avx512, avx512vnni")->capture_default_str();
   command
       .add_option("--weights", options.engine.weights.weights,
-                  "Quantise f32, f16 and bf16 matrices while loading, but for small ones that decide much: q8_0, q4_0, q4_k, q6_k; file: none")
+                  "Quantise f32, f16 and bf16 weights while loading, to q8_0, q4_0, q4_k, q6_k; file: as they are")
       ->capture_default_str();
   command
       .add_option("--head-weights", options.engine.weights.head_weights,
