@@ -9,7 +9,7 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
   cpu::Options& backend = options.engine.backend;
   command.add_option("model", options.model, "Hugging Face directory or GGUF file")->required();
   command.add_option("--threads", backend.threads, "Threads; 0: one a physical core that the process may use")->check(CLI::Range(0, 1024));
-  command.add_option("--isa", backend.isa, "auto, scalar, avx2, avx512, avx512vnni")->capture_default_str();
+  command.add_option("--isa", backend.isa, "auto, scalar, avx2, avx512, avx512vnni, amx")->capture_default_str();
   command
       .add_option("--weights", options.engine.weights.weights,
                   "Quantise f32, f16 and bf16 weights while loading, to q8_0, q4_0, q4_k, q6_k; file: as they are")
@@ -21,8 +21,18 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--kv-dtype", backend.kv_dtype, "Width of the KV cache: f32, bf16, f16")->capture_default_str();
   command.add_option("--activations", backend.activations, "What quantised weights are multiplied with: f32, int8; auto: int8")
       ->capture_default_str();
-  command.add_option("--pages", backend.pages, "Memory pages: 4k, thp")->capture_default_str();
-  command.add_flag("!--no-pin", backend.pin, "Leave the threads' placement to the system");
+  command.add_option("--prepack", backend.prepack, "Weights in tiles (on), or row after row as in their file (off)")->capture_default_str();
+  command.add_option("--pages", backend.pages, "Memory pages of the weights: 4k, thp, 2m, 1g, best")->capture_default_str();
+  command.add_option("--alloc", backend.alloc, "Scratch memory of a step: malloc (each step), arena")->capture_default_str();
+  command.add_option("--bind", backend.bind, "Where a thread may run: off (anywhere), core, numa (the cores of a memory node)")
+      ->capture_default_str();
+  command.add_option("--wait", backend.wait, "How threads wait for each other: futex, spin, spin-futex")->capture_default_str();
+  command.add_option("--plan", backend.plan, "When a step's work is laid out: eager (op by op), dynamic (each step), static (beforehand)")
+      ->capture_default_str();
+  command.add_option("--sync", backend.sync, "Barriers of a step: op (after each piece of work), layer (only where data flows)")
+      ->capture_default_str();
+  command.add_option("--shared-expert", backend.shared_expert, "serial (by itself), fused (beside the router and the routed experts)")
+      ->capture_default_str();
   command.add_flag("-v,--verbose", options.verbose, "Tell what became of every switch");
 }
 
@@ -33,6 +43,10 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--prefill-chunk", options.engine.prefill_chunk, "Tokens of the prompt that a step reads")
       ->check(CLI::Range(1u, 65535u))
       ->capture_default_str();
+  command.add_option("--warmup", options.engine.warmup, "Runs of each decode plan before the model is ready")
+      ->check(CLI::Range(0u, 1000u))
+      ->capture_default_str();
+  command.add_flag("--require-plan", options.engine.require_plan, "Prepare every step shape that can occur, or do not start");
 }
 
 Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_needed) {

@@ -15,9 +15,11 @@ struct ModelOptions {
   bool verbose = false;
 };
 
-// MODEL, --threads, --isa, --kv-dtype, --activations, --pages, --no-pin, --ctx, --prefill-chunk, --verbose.
+// MODEL, --threads, --isa, --kv-dtype, --activations, --pages, --alloc, --bind, --wait, --plan, --sync, --shared-expert, --ctx,
+// --prefill-chunk,
+// --warmup, --require-plan, --verbose.
 void add_model_options(CLI::App& command, ModelOptions& options);
-// Those of the backend alone: without --ctx and --prefill-chunk.
+// Those of the backend alone: without --ctx, --prefill-chunk, --warmup, --require-plan.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 
 // Loads with a progress bar; notes, the context limit and switches that are not what was asked for are told on stderr.

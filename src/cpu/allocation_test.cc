@@ -25,7 +25,7 @@ namespace {
 
 TEST(Allocation, DecodeStepsAllocateNothing) {
   const TinyModel model(plan::WeightType::kQ8_0);
-  const auto backend = create_backend({"auto", "f16", "int8", "thp", 2, false});
+  const auto backend = create_backend({"auto", "f16", "int8", "best", 2, "off"});
   ASSERT_TRUE(backend.has_value()) << backend.error().message;
   ASSERT_TRUE((*backend)->load(model.table, model.layout, {}));
   const auto plan = (*backend)->prepare(model.plan(2, 2));

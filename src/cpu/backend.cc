@@ -1,41 +1,16 @@
 #include "cpu/backend.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <optional>
+#include <thread>
 
 #include "base/memory.h"
-#include "base/topology.h"
-#include "cpu/executor.h"
-#include "cpu/isa.h"
+#include "base/memory_policy.h"
+#include "cpu/settings.h"
 
 namespace teapot::cpu {
 namespace {
-
-constexpr int kMaxThreads = 1024;
-
-template <class T>
-struct Choice {
-  const char* name;
-  T value;
-};
-constexpr Choice<KvType> kKvTypes[] = {{"f32", kKvF32}, {"bf16", kKvBF16}, {"f16", kKvF16}};
-constexpr Choice<bool> kActivations[] = {{"auto", true}, {"f32", false}, {"int8", true}};
-constexpr Choice<Pages> kPages[] = {{"4k", Pages::k4k}, {"thp", Pages::kThp}};
-
-template <class T, size_t n>
-Result<T> choose(const char* option, const std::string& name, const Choice<T> (&choices)[n]) {
-  std::string known;
-  for (const auto& choice : choices) {
-    if (name == choice.name) return choice.value;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", choice.name);
-  }
-  return fail(ErrorKind::kInvalid, "{}: {:?} is none of {}", option, name, known);
-}
-
-// The weight types that have int8 kernels of their own, and those that would want one.
-bool is_quantised(plan::WeightType type) { return plan::info(type).elements > 1; }
 
 Status check_layout(const plan::StateLayout& layout) {
   if (layout.attention_layers > 0 && (layout.kv_heads == 0 || layout.head_dim == 0)) {
@@ -54,26 +29,20 @@ Status check_layout(const plan::StateLayout& layout) {
 
 class CpuBackend final : public plan::Backend {
  public:
-  struct Settings {
-    Options options;
-    const KernelTable* kernels = nullptr;
-    KvType kv_type = kKvF32;
-    bool int8_activations = false;
-    Pages pages = Pages::k4k;
-    std::string pages_reason;
-    std::vector<unsigned> cpus;  // [workers], empty: not pinned
-    std::string machine;
-  };
-
-  CpuBackend(Settings settings, std::unique_ptr<ThreadTeam> team) : settings_(std::move(settings)), team_(std::move(team)) {}
+  CpuBackend(Settings settings, std::unique_ptr<ThreadTeam> team, std::optional<CallerPin> pin)
+      : settings_(std::move(settings)), pin_(std::move(pin)), team_(std::move(team)) {}
 
   Status load(const plan::WeightTable& weights, const plan::StateLayout& layout, const PackedWeights::Progress& progress) override {
     if (weights_) return fail(ErrorKind::kInternal, "the weights are loaded already");
     TEAPOT_CHECK(check_layout(layout));
-    TEAPOT_TRY(weights_, PackedWeights::load(weights, settings_.pages, *team_, progress));
+    TEAPOT_CHECK(set_memory_policy(true));
+    TEAPOT_TRY(weights_, PackedWeights::load(weights, settings_.pages, *team_, progress, settings_.prepack));
+    TEAPOT_CHECK(set_memory_policy(false));
+    TEAPOT_TRY(weight_usage_, weights_->arena().usage());
     layout_ = layout;
-    executor_.emplace(Binder::Environment{*weights_, layout_, *settings_.kernels, settings_.int8_activations, team_->workers()}, *team_,
-                      Executor::Settings{settings_.kv_type, settings_.pages});
+    executor_.emplace(Binder::Environment{*weights_, layout_, *settings_.kernels, settings_.int8_activations, team_->workers(),
+                                          settings_.serial_shared_expert},
+                      *team_, settings_.executor);
     return {};
   }
 
@@ -95,7 +64,7 @@ class CpuBackend final : public plan::Backend {
       return fail(ErrorKind::kMemory, "a sequence of {} tokens needs {} bytes; {} are available ({}), of which open sequences may take {}",
                   tokens, state_bytes(tokens), memory.available_bytes, memory.limited_by, promised);
     }
-    TEAPOT_TRY(SequenceState state, SequenceState::open(layout_, settings_.kv_type, tokens, settings_.pages));
+    TEAPOT_TRY(SequenceState state, SequenceState::open(layout_, settings_.executor.kv_type, tokens, settings_.executor.pages));
     auto owned = std::make_unique<SequenceState>(std::move(state));
     if (free != slots_.end()) {
       *free = std::move(owned);
@@ -113,10 +82,9 @@ class CpuBackend final : public plan::Backend {
 
   Status run(plan::PlanId plan, const plan::StepPacket& packet, plan::StepResult& result) override {
     if (!executor_) return fail(ErrorKind::kInternal, "run before load");
+    if (pin_ && std::this_thread::get_id() != owner_) return fail(ErrorKind::kInternal, "a step on another thread than the bound one");
     TEAPOT_CHECK(executor_->check(plan, packet));
     TEAPOT_CHECK(resolve(packet));
-    if (settings_.cpus.empty()) return executor_->run(plan, packet, states_, result);
-    TEAPOT_TRY(const CallerPin pin, CallerPin::to(settings_.cpus[0]));
     return executor_->run(plan, packet, states_, result);
   }
 
@@ -133,18 +101,25 @@ class CpuBackend final : public plan::Backend {
   size_t workers() const override { return team_->workers(); }
 
   Status on_workers(const std::function<void(size_t worker)>& fn) override {
-    if (settings_.cpus.empty()) {
-      team_->run(fn);
-      return {};
-    }
-    TEAPOT_TRY(const CallerPin pin, CallerPin::to(settings_.cpus[0]));
     team_->run(fn);
     return {};
   }
 
-  uint64_t state_bytes(uint32_t tokens) const override { return SequenceState::bytes(layout_, settings_.kv_type, tokens); }
+  plan::StepTrace trace() const override { return executor_ ? executor_->trace() : plan::StepTrace{}; }
 
-  std::vector<plan::SwitchReport> switches() const override;
+  double barrier_wait_share() const override {
+    if (!executor_) return 0;
+    const Executor::Ticks ticks = executor_->waiting();
+    return ticks.all == 0 ? 0 : static_cast<double>(ticks.waiting) / static_cast<double>(ticks.all);
+  }
+
+  uint64_t state_bytes(uint32_t tokens) const override { return SequenceState::bytes(layout_, settings_.executor.kv_type, tokens); }
+
+  std::vector<plan::SwitchReport> switches() const override {
+    return switch_reports({settings_, weights_ ? &*weights_ : nullptr, weight_usage_, executor_ ? executor_->saturated() : 0});
+  }
+
+  std::vector<std::string> notes() const override { return settings_.notes; }
 
  private:
   // states_: of the packet's sequences.
@@ -167,9 +142,27 @@ class CpuBackend final : public plan::Backend {
     return {};
   }
 
-  plan::SwitchReport activations_report() const;
+  // For what the workers touch from now on: weights are read by all of them, so they lie on all memory nodes in turn.
+  Status set_memory_policy(bool interleave) {
+    if (settings_.topology.numa_nodes < 2) return {};
+    std::vector<Status> results(team_->workers());
+    team_->run([&](size_t worker) {
+      const auto policy = MemoryPolicy::create();
+      results[worker] = !policy ? std::unexpected(policy.error()) : interleave ? policy->interleave() : policy->local();
+    });
+    for (const Status& result : results) {
+      if (result) continue;
+      if (settings_.options.bind == "numa") return result;
+      settings_.notes.push_back("the weights are not spread over the memory nodes: " + result.error().message);
+      break;
+    }
+    return {};
+  }
 
   Settings settings_;
+  PageUsage weight_usage_;
+  std::thread::id owner_ = std::this_thread::get_id();
+  std::optional<CallerPin> pin_;
   std::unique_ptr<ThreadTeam> team_;
   std::optional<PackedWeights> weights_;
   plan::StateLayout layout_{};
@@ -178,68 +171,18 @@ class CpuBackend final : public plan::Backend {
   std::vector<SequenceState*> states_;
 };
 
-plan::SwitchReport CpuBackend::activations_report() const {
-  const std::string& requested = settings_.options.activations;
-  if (!settings_.int8_activations || !weights_) return {"activations", requested, settings_.int8_activations ? "int8" : "f32", ""};
-  bool quantised = false;
-  std::array<bool, plan::kWeightTypes> without{};
-  for (const plan::Matrix& matrix : weights_->table().matrices) {
-    if (!is_quantised(matrix.type)) continue;
-    quantised = true;
-    without[static_cast<size_t>(matrix.type)] = settings_.kernels->matmul_q8[static_cast<size_t>(matrix.type)] == nullptr;
-  }
-  if (!quantised) return {"activations", requested, "f32", "no weights are quantised"};
-  std::string types;
-  for (size_t type = 0; type < plan::kWeightTypes; ++type) {
-    if (without[type]) types += fmt::format("{}{}", types.empty() ? "" : ", ", plan::kWeightTypeInfo[type].name);
-  }
-  if (types.empty()) return {"activations", requested, "int8", ""};
-  return {"activations", requested, "int8, f32 for " + types, fmt::format("{} has no int8 kernel for them", settings_.kernels->isa)};
-}
-
-std::vector<plan::SwitchReport> CpuBackend::switches() const {
-  const Options& options = settings_.options;
-  const uint64_t saturated = executor_ ? executor_->saturated() : 0;
-  return {
-      {"isa", options.isa, settings_.kernels->isa, options.isa == "auto" ? "the best that this processor has" : ""},
-      {"kv-dtype", options.kv_dtype, options.kv_dtype,
-       saturated == 0 ? "" : fmt::format("{} values beyond ±65504 were saturated", saturated)},
-      activations_report(),
-      {"pages", options.pages, settings_.pages == Pages::kThp ? "thp" : "4k", settings_.pages_reason},
-      {"threads", options.threads == 0 ? "auto" : fmt::format("{}", options.threads), fmt::format("{}", team_->workers()),
-       settings_.machine},
-      {"bind", options.pin ? "core" : "off", options.pin ? "core" : "off",
-       options.pin ? fmt::format("cpus {}", fmt::join(settings_.cpus, ",")) : ""},
-  };
-}
-
 }  // namespace
 
 Result<std::unique_ptr<plan::Backend>> create_backend(const Options& options) {
-  CpuBackend::Settings settings;
-  settings.options = options;
-  TEAPOT_TRY(settings.kernels, select_kernels(options.isa));
-  TEAPOT_TRY(settings.kv_type, choose("kv-dtype", options.kv_dtype, kKvTypes));
-  TEAPOT_TRY(settings.int8_activations, choose("activations", options.activations, kActivations));
-  TEAPOT_TRY(const Pages pages, choose("pages", options.pages, kPages));
-  const PagesReport supported = supported_pages(pages);
-  settings.pages = supported.active;
-  settings.pages_reason = supported.reason;
-
-  if (options.threads < 0 || options.threads > kMaxThreads) {
-    return fail(ErrorKind::kInvalid, "threads: {}, expected 1 to {} (0: one a physical core)", options.threads, kMaxThreads);
+  TEAPOT_TRY(Settings settings, settle(options));
+  // The team first: its threads must not inherit this one's binding.
+  TEAPOT_TRY(std::unique_ptr<ThreadTeam> team, ThreadTeam::create(settings.workers, settings.placement.cpus, settings.waiting));
+  std::optional<CallerPin> pin;
+  if (!settings.placement.cpus.empty()) {
+    TEAPOT_TRY(CallerPin bound, CallerPin::to(settings.placement.cpus[0]));
+    pin.emplace(std::move(bound));
   }
-  TEAPOT_TRY(const Topology topology, read_topology());
-  const size_t workers = options.threads == 0 ? topology.cores.size() : static_cast<size_t>(options.threads);
-  settings.machine = topology.describe();
-  if (options.pin) {
-    if (workers > topology.cpus()) {
-      return fail(ErrorKind::kUnsupported, "threads: {} cannot be bound to {}; use fewer, or --no-pin", workers, settings.machine);
-    }
-    settings.cpus = topology.place(workers);
-  }
-  TEAPOT_TRY(std::unique_ptr<ThreadTeam> team, ThreadTeam::create(workers, settings.cpus));
-  return std::make_unique<CpuBackend>(std::move(settings), std::move(team));
+  return std::make_unique<CpuBackend>(std::move(settings), std::move(team), std::move(pin));
 }
 
 }  // namespace teapot::cpu

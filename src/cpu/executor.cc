@@ -176,7 +176,7 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
 // One parallel region for all the ops: an op's end, the next one's rows and the barrier between them are one meeting of the workers.
 void Executor::run_region(Step& step, std::span<const OpGroup> groups, std::span<const BoundOp> ops) {
   const size_t rows = step.rows();
-  const bool alone = step.folds(rows, row_floats(ops.front()));
+  const bool alone = step.folds(rows, row_floats(ops.front()));  // the first op's rows, before the others are woken
   if (alone) {
     for (size_t row = 0; row < rows; ++row) begin_row(ops.front(), step, row, 0);
   }
@@ -190,13 +190,16 @@ void Executor::run_region(Step& step, std::span<const OpGroup> groups, std::span
     for (size_t i = 0; i < ops.size(); ++i) {
       worker.enter(groups[i].index);
       std::visit([&](const auto& op) { op.run(worker); }, ops[i]);
-      if (i + 1 == ops.size()) {
-        worker.sync([&] { finish(ops[i], step); });
-      } else {
-        const BoundOp& next = ops[i + 1];
-        worker.sync_rows(
-            "rows", rows, row_floats(next), [&] { finish(ops[i], step); }, [&](size_t row) { begin_row(next, step, row, index); }, [] {});
-      }
+      const BoundOp* const next = i + 1 == ops.size() ? nullptr : &ops[i + 1];
+      const bool folds = next == nullptr || step.folds(rows, row_floats(*next));
+      worker.sync([&] {
+        finish(ops[i], step);
+        for (size_t row = 0; next != nullptr && folds && row < rows; ++row) begin_row(*next, step, row, index);
+      });
+      if (folds) continue;
+      worker.enter(groups[i + 1].index);
+      worker.phase("rows", rows, [&](size_t row) { begin_row(*next, step, row, index); });
+      worker.sync();
     }
   });
   for (const BoundOp& op : ops) {

@@ -114,12 +114,12 @@ Result<PackedWeights> PackedWeights::load(const plan::WeightTable& source, Pages
   packed.table_.vectors = source.vectors;
   arena_bytes += kSlackBytes;
 
+  TEAPOT_TRY(packed.arena_, Arena::reserve("weights", arena_bytes, pages));
   TEAPOT_TRY(const MemoryStatus memory, read_memory());
-  if (arena_bytes > memory.available_bytes) {
+  if (!packed.arena_.pooled() && arena_bytes > memory.available_bytes) {
     return fail(ErrorKind::kMemory, "the weights need {} bytes, {} are available ({})", arena_bytes, memory.available_bytes,
                 memory.limited_by);
   }
-  TEAPOT_TRY(packed.arena_, Arena::reserve("weights", arena_bytes, pages));
 
   for (size_t m = 0; m < source.matrices.size(); ++m) {
     packed.table_.matrices[m].runs = {{packed.arena_.data() + packed.places_[m].offset, source.matrices[m].rows}};

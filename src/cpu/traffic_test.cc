@@ -17,7 +17,7 @@ using M = TinyModel;
 class Traffic : public testing::Test {
  protected:
   Traffic() {
-    auto created = create_backend({"auto", "f16", "int8", "thp", 2, false});
+    auto created = create_backend({"auto", "f16", "int8", "best", 2, "off"});
     EXPECT_TRUE(created.has_value()) << created.error().message;
     backend_ = *std::move(created);
     EXPECT_TRUE(backend_->load(model_.table, model_.layout, {}));

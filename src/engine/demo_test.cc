@@ -14,7 +14,7 @@ constexpr double kLeastGap = 1e-3;
 
 TEST(Demo, GreedyRepliesAreTheReferences) {
   TEAPOT_NEEDS(testing::demo_model());
-  const auto loaded = load_engine(testing::demo_model().string(), {.backend = {.kv_dtype = "f32", .pin = false}, .max_queue = 64}, true);
+  const auto loaded = load_engine(testing::demo_model().string(), {.backend = {.kv_dtype = "f32", .bind = "off"}, .max_queue = 64}, true);
   ASSERT_TRUE(loaded) << loaded.error().message;
   const auto questions = read_json_file(testing::test_data("demo_acceptance.json").string());
   ASSERT_TRUE(questions) << questions.error().message;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include "engine/context_limit.h"
 #include "engine/job_queue.h"
 #include "engine/sequence.h"
+#include "engine/warm_up.h"
 
 namespace teapot::engine {
 
@@ -52,6 +54,8 @@ class Engine::Impl {
   const model::Model& model() const { return model_; }
   const ContextLimit& limit() const { return limit_; }
   const std::vector<plan::SwitchReport>& switches() const { return switches_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+  PlanCounters plan_counters() const { return {.hits = plans_->hits(), .misses = plans_->misses()}; }
 
  private:
   void live(const Progress& progress, std::promise<Status> ready) {
@@ -60,22 +64,43 @@ class Engine::Impl {
       ready.set_value(std::unexpected(std::move(backend).error()));
       return;
     }
-    PlanCache plans(**backend, model_);
+    plans_.emplace(**backend, model_);
     Workbench bench{.backend = **backend,
-                    .plans = plans,
+                    .plans = *plans_,
                     .vocabulary = vocabulary_,
                     .context = limit_.tokens,
                     .prefill_chunk = std::max(1u, options_.prefill_chunk)};
-    // The shapes that every request needs, so that what a plan cannot have is said now.
-    for (const plan::StepShape shape :
-         {plan::StepShape{plan::StepKind::kDecode, 1, 1}, plan::StepShape{plan::StepKind::kPrefill, 1, bench.prefill_chunk}}) {
-      if (auto plan = plans.get(shape); !plan) {
-        ready.set_value(std::unexpected(std::move(plan).error()));
-        return;
-      }
+    if (Status prepared = prepare_plans(bench); !prepared) {
+      ready.set_value(std::move(prepared));
+      return;
     }
     ready.set_value({});
     serve(bench);
+  }
+
+  // The shapes that every request needs, so that what a plan cannot have is said now; all that can occur, if they are required: a prompt's
+  // last chunk may have any length.
+  Status prepare_plans(Workbench& bench) {
+    const plan::StepShape decode{plan::StepKind::kDecode, 1, 1}, chunk{plan::StepKind::kPrefill, 1, bench.prefill_chunk};
+    TEAPOT_TRY(const plan::PlanId decode_plan, plans_->prepare(decode));
+    TEAPOT_TRY(const plan::PlanId chunk_plan, plans_->prepare(chunk));
+    if (options_.require_plan) {
+      for (uint32_t rows = 1; rows < bench.prefill_chunk; ++rows) TEAPOT_CHECK(plans_->prepare({plan::StepKind::kPrefill, 1, rows}));
+      plans_->require_prepared();
+    }
+    TEAPOT_CHECK(warm_up(bench.backend, chunk_plan, chunk, std::min(options_.warmup, 1u)));
+    return warm_up(bench.backend, decode_plan, decode, options_.warmup);
+  }
+
+  std::vector<plan::SwitchReport> engine_switches() const {
+    const EngineOptions defaults;
+    const auto report = [](const char* name, const auto& value, std::string reason, const auto& default_value) {
+      return plan::SwitchReport{name, fmt::format("{}", value), fmt::format("{}", value), std::move(reason),
+                                fmt::format("{}", default_value)};
+    };
+    return {report("warmup", options_.warmup, "runs of the decode plan; of the prefill chunk's at most one", defaults.warmup),
+            report("require-plan", options_.require_plan, "", defaults.require_plan),
+            report("prefill-chunk", options_.prefill_chunk, "", defaults.prefill_chunk)};
   }
 
   Result<std::unique_ptr<plan::Backend>> load(const Progress& progress) {
@@ -85,6 +110,8 @@ class Engine::Impl {
     TEAPOT_TRY(limit_, context_limit(model_.config.context_length(), options_.context, memory,
                                      [&](uint32_t tokens) { return backend->state_bytes(tokens); }));
     switches_ = backend->switches();
+    for (plan::SwitchReport& report : engine_switches()) switches_.push_back(std::move(report));
+    notes_ = backend->notes();
     return backend;
   }
 
@@ -143,11 +170,16 @@ class Engine::Impl {
   JobQueue queue_;
   ContextLimit limit_{};
   std::vector<plan::SwitchReport> switches_;
-  std::jthread thread_;  // last: joined before the others go
+  std::vector<std::string> notes_;
+  std::optional<PlanCache> plans_;  // its backend lives on the decode thread: used there only, but for its counters
+  std::jthread thread_;             // last: joined before the others go
 };
 
 Result<std::unique_ptr<Engine>> Engine::create(model::Model model, std::vector<int32_t> unsampled, const EngineOptions& options,
                                                const std::function<void(uint64_t done, uint64_t total)>& progress) {
+  if (options.require_plan && options.backend.plan != "static") {
+    return fail(ErrorKind::kInvalid, "plans are required, but plan={} prepares none", options.backend.plan);
+  }
   if (options.prefill_chunk == 0) return fail(ErrorKind::kInvalid, "the prefill chunk is 0 tokens; expected at least 1");
   for (const int32_t id : unsampled) {
     if (id < 0 || static_cast<uint32_t>(id) >= model.config.vocab) {
@@ -189,5 +221,7 @@ std::vector<plan::SwitchReport> Engine::switches() const {
   all.insert(all.end(), impl_->switches().begin(), impl_->switches().end());
   return all;
 }
+const std::vector<std::string>& Engine::notes() const { return impl_->notes(); }
+Engine::PlanCounters Engine::plan_counters() const { return impl_->plan_counters(); }
 
 }  // namespace teapot::engine

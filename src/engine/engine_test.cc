@@ -12,7 +12,7 @@
 namespace teapot::engine {
 namespace {
 
-EngineOptions small_options() { return {.backend = {.kv_dtype = "f32", .threads = 2, .pin = false}, .prefill_chunk = 16, .max_queue = 4}; }
+EngineOptions small_options() { return {.backend = {.kv_dtype = "f32", .threads = 2, .bind = "off"}, .prefill_chunk = 16, .max_queue = 4}; }
 
 class EngineOnDemo : public ::testing::Test {
  protected:

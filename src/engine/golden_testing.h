@@ -55,7 +55,7 @@ inline bool same_bits(std::span<const float> a, std::span<const float> b) {
 
 // As the goldens need it: f32 KV. One thread: tests must not crawl where others keep the machine busy.
 inline cpu::Options exact(const std::string& isa) {
-  return {.isa = isa, .kv_dtype = "f32", .activations = "f32", .pages = "4k", .threads = 1, .pin = false};
+  return {.isa = isa, .kv_dtype = "f32", .activations = "f32", .pages = "4k", .threads = 1, .bind = "off"};
 }
 
 // Whether this host can run the instruction set.

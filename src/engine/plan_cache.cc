@@ -2,11 +2,24 @@
 
 namespace teapot::engine {
 
-Result<plan::PlanId> PlanCache::get(plan::StepShape shape) {
+Result<plan::PlanId> PlanCache::prepare(plan::StepShape shape) {
   if (const auto it = plans_.find(shape); it != plans_.end()) return it->second;
   TEAPOT_TRY(const plan::PlanId id, backend_.prepare(model::write_plan(model_, shape, options_)));
   plans_.emplace(shape, id);
   return id;
+}
+
+Result<plan::PlanId> PlanCache::get(plan::StepShape shape) {
+  if (const auto it = plans_.find(shape); it != plans_.end()) {
+    hits_.fetch_add(1, std::memory_order_relaxed);
+    return it->second;
+  }
+  misses_.fetch_add(1, std::memory_order_relaxed);
+  if (required_) {
+    return fail(ErrorKind::kInternal, "no plan was prepared for a {} step of {} rows of {} sequences, and plans are required",
+                shape.kind == plan::StepKind::kDecode ? "decode" : "prefill", shape.rows, shape.sequences);
+  }
+  return prepare(shape);
 }
 
 }  // namespace teapot::engine

@@ -1,6 +1,7 @@
-// Plans by step shape, written and prepared when a shape first occurs. Belongs to the thread that runs steps.
+// Plans by step shape: those that can occur are prepared beforehand, others when they first occur. Belongs to the thread that runs steps.
 #pragma once
 
+#include <atomic>
 #include <map>
 
 #include "base/error.h"
@@ -16,13 +17,26 @@ class PlanCache {
   PlanCache(plan::Backend& backend, const model::Model& model, model::PlanOptions options = {})
       : backend_(backend), model_(model), options_(options) {}
 
+  // Beforehand: counts as neither hit nor miss.
+  Result<plan::PlanId> prepare(plan::StepShape shape);
+
+  // From now on a shape without a plan is an error (kInternal), instead of being prepared while a step waits for it.
+  void require_prepared() { required_ = true; }
+
+  // For a step that is to run now.
   Result<plan::PlanId> get(plan::StepShape shape);
+
+  // Of get(); any thread may ask.
+  uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
+  uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
 
  private:
   plan::Backend& backend_;
   const model::Model& model_;
   model::PlanOptions options_;
+  bool required_ = false;
   std::map<plan::StepShape, plan::PlanId> plans_;
+  std::atomic<uint64_t> hits_ = 0, misses_ = 0;
 };
 
 }  // namespace teapot::engine

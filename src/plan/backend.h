@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "plan/plan.h"
+#include "plan/trace.h"
 #include "plan/traffic.h"
 
 namespace teapot::plan {
@@ -55,9 +56,10 @@ struct StateSnapshot {
   std::vector<float> conv;       // [conv_kernel-1, channels], oldest first
 };
 
-// {requested, active, reason}: every switch reports what became of it.
+// Every switch reports what became of it.
 struct SwitchReport {
   std::string name, requested, active, reason;
+  std::string default_value = {};
 };
 
 class Backend {
@@ -84,6 +86,11 @@ class Backend {
   // What the last step had to move and to multiply, in the order of its plan; empty before the first.
   virtual void traffic(std::vector<OpTraffic>& out) const = 0;
 
+  // What each worker did during the last step; empty before the first.
+  virtual StepTrace trace() const = 0;
+  // Of the last step, over all workers: the share of its time that they waited for each other, 0 to 1. Allocates nothing.
+  virtual double barrier_wait_share() const = 0;
+
   // The threads that run steps, and something else for each of them to do between two steps: measurements that must see the same
   // processors. fn must not throw.
   virtual size_t workers() const = 0;
@@ -91,6 +98,7 @@ class Backend {
 
   virtual uint64_t state_bytes(uint32_t tokens) const = 0;  // of a slot with room for so many
   virtual std::vector<SwitchReport> switches() const = 0;
+  virtual std::vector<std::string> notes() const = 0;  // what a user should be told once: where the threads run, what hinders them
 };
 
 }  // namespace teapot::plan

@@ -33,6 +33,8 @@ MoeOp::MoeOp(const plan::Route& route, const plan::Moe& op, Binder& binder)
   if (shared_) {
     shared_hidden_ = binder.activations(binder.scratch<float>(rows, shared_.gate.rows), rows, shared_down_.int8);
     shared_weight_ = binder.scratch<float>(1, rows);
+    serial_shared_ = binder.environment().serial_shared_expert;
+    if (serial_shared_) shared_out_ = binder.scratch<float>(rows, residual_.cols);
     binder.need_worker_bytes(shared_.worker_bytes(rows));
   }
   touched_ = binder.scratch<uint32_t>(1, experts_count_);
@@ -87,7 +89,7 @@ void MoeOp::add_up(const Step& step, size_t first, size_t last, size_t worker) c
     down_.matmul(down_.weights, down_.cols, expert * residual_.cols + first, expert * residual_.cols + last, hidden,
                  pair_of_.data(step) + begin, start[expert + 1] - begin, routed + begin * count, count);
   }
-  if (shared_) {
+  if (shared_ && !serial_shared_) {
     shared_down_.matmul(shared_down_.weights, shared_down_.cols, first, last, shared_hidden_.at(step), nullptr, rows, shared, count);
   }
   for (size_t row = 0; row < rows; ++row) {
@@ -96,7 +98,10 @@ void MoeOp::add_up(const Step& step, size_t first, size_t last, size_t worker) c
       const size_t place = place_of_pair_.data(step)[row * top_k_ + rank];
       step.kernels.add_scaled(routed + place * count, weights_.row(step, row)[rank], count, sum);
     }
-    if (shared_) step.kernels.add_scaled(shared + row * count, shared_weight_.data(step)[row], count, sum);
+    if (shared_) {
+      const float* const from = serial_shared_ ? shared_out_.row(step, row) + first : shared + row * count;
+      step.kernels.add_scaled(from, shared_weight_.data(step)[row], count, sum);
+    }
     step.kernels.add_scaled(sum, 1.0f, count, residual_.row(step, row) + first);
   }
 }
@@ -130,22 +135,38 @@ void MoeOp::routed_item(const Step& step, size_t item, size_t worker) const {
                  expert * width_ + std::min(column + routed_.gate.tile_rows, width_), hidden_, pair_of_.data(step) + begin, column, worker);
 }
 
+// The shared expert in phases of its own.
+void MoeOp::run_shared(Worker& worker, size_t items) const {
+  const Step& step = worker.step();
+  worker.phase("shared gate, up", items, [&](size_t item) { shared_item(step, item, worker.index()); });
+  worker.sync();
+  worker.phase("shared down", shared_down_.tiles(), [&](size_t tile) {
+    const size_t first = tile * shared_down_.tile_rows;
+    const size_t last = std::min(first + shared_down_.tile_rows, shared_down_.rows);
+    shared_down_.matmul(shared_down_.weights, shared_down_.cols, first, last, shared_hidden_.at(step), nullptr, step.rows(),
+                        shared_out_.data(step) + first, shared_out_.stride);
+  });
+  worker.sync();
+}
+
 void MoeOp::run(Worker& worker) const {
   const Step& step = worker.step();
   const size_t rows = step.rows(), self = worker.index();
   const size_t router_tiles = router_.tiles();
   const size_t shared_items = shared_ ? shared_.gate.tiles() + 1 : 0;
+  const size_t beside_router = serial_shared_ ? 0 : shared_items;
   const Activations x = in_.at(step);
-  worker.phase("router, shared", router_tiles + shared_items, [&](size_t item) {
+  worker.phase(serial_shared_ ? "router" : "router, shared", router_tiles + beside_router, [&](size_t item) {
     if (item >= router_tiles) return shared_item(step, item - router_tiles, self);
     const size_t first = item * router_.tile_rows;
     const size_t last = std::min(first + router_.tile_rows, router_.rows);
     router_.matmul(router_.weights, router_.cols, first, last, x, nullptr, rows, logits_.data(step) + first, logits_.stride);
   });
-  worker.sync_rows("choose", rows, logits_.cols, [] {}, [&](size_t row) { choose(step, row); }, [&] { touched_last_ = group(step); });
+  worker.sync_rows("choose", rows, logits_.cols, [&](size_t row) { choose(step, row); }, [&] { touched_last_ = group(step); });
 
   worker.phase("experts", touched_last_ * routed_tiles_, [&](size_t item) { routed_item(step, item, self); });
   worker.sync();
+  if (serial_shared_) run_shared(worker, shared_items);
 
   const size_t down_tiles = (residual_.cols + down_tile_rows_ - 1) / down_tile_rows_;
   worker.phase("down", down_tiles, [&](size_t tile) {

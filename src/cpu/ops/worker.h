@@ -38,18 +38,17 @@ class Worker {
     sync([] {});
   }
 
-  // Waits for all; then fn(row) has been done for `count` rows and, before it, before(), after it, after(). Rows do not depend on each
-  // other, so who computes them changes no bit.
-  template <class Before, class Row, class After>
-  void sync_rows(const char* name, size_t count, size_t floats_per_row, Before&& before, Row&& fn, After&& after) {
+  // Waits for all; then fn(row) has been done for `count` rows, and then after(). Rows do not depend on each other, so who computes them
+  // changes no bit.
+  template <class Row, class After>
+  void sync_rows(const char* name, size_t count, size_t floats_per_row, Row&& fn, After&& after) {
     if (step_.folds(count, floats_per_row)) {
       sync([&] {
-        before();
         for (size_t row = 0; row < count; ++row) fn(row);
         after();
       });
     } else {
-      sync(before);
+      sync();
       phase(name, count, fn);
       sync(after);
     }
