@@ -69,6 +69,43 @@ class EngineOnDemo : public ::testing::Test {
   std::unique_ptr<Engine> engine_;
 };
 
+TEST_F(EngineOnDemo, StepsThatFoundTheirPlanAreCounted) {
+  EXPECT_EQ(engine_->plan_counters().hits, 0u);  // the warm-up is not counted
+  EXPECT_EQ(engine_->plan_counters().misses, 0u);
+  const GenerateRequest wanted = request(5);
+  const size_t chunks = wanted.prompt.size() / 16, rest = wanted.prompt.size() % 16;
+  ASSERT_NE(rest, 0u);
+  ids_of(wanted);
+  EXPECT_EQ(engine_->plan_counters().hits, chunks + 4);  // the first token is the prefill's
+  EXPECT_EQ(engine_->plan_counters().misses, 1u);
+  ids_of(wanted);
+  EXPECT_EQ(engine_->plan_counters().hits, 2 * chunks + 9);
+  EXPECT_EQ(engine_->plan_counters().misses, 1u);
+}
+
+TEST_F(EngineOnDemo, RequiredPlansAreAllThere) {
+  const std::vector<int32_t> expected = ids_of(request(12, 7));
+  EngineOptions options = small_options();
+  options.require_plan = true;
+  options.warmup = 0;  // and its warm-up leaves no trace in a reply
+  auto loaded = load_engine(testing::demo_model().string(), options, /*text_needed=*/true);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  engine_ = std::move(loaded->engine);
+  EXPECT_EQ(ids_of(request(12, 7)), expected);
+  EXPECT_EQ(engine_->plan_counters().misses, 0u);
+  EXPECT_NE(engine_->plan_counters().hits, 0u);
+}
+
+TEST_F(EngineOnDemo, PlansCannotBeRequiredOfStepsThatAreLaidOutAsTheyCome) {
+  EngineOptions options = small_options();
+  options.require_plan = true;
+  options.backend.plan = "eager";
+  const auto loaded = load_engine(testing::demo_model().string(), options, /*text_needed=*/true);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(loaded.error().message.find("plan=eager"), std::string::npos);
+}
+
 TEST_F(EngineOnDemo, ASeededReplyDependsOnNothingButTheRequest) {
   const std::vector<int32_t> alone = ids_of(request(24, 7));
   EXPECT_EQ(alone.size(), 24u);
