@@ -20,5 +20,8 @@ void add_logits(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 void add_text(CLI::App& app, int& exit_code);
 void add_roof(CLI::App& app, int& exit_code);
+void add_profile(CLI::App& app, int& exit_code);
+void add_levers(CLI::App& app, int& exit_code);
+void add_speed(CLI::App& app, int& exit_code);
 
 }  // namespace teapot::cli

@@ -18,6 +18,9 @@ int main(int argc, char** argv) {
   teapot::cli::add_serve(app, exit_code);
   teapot::cli::add_text(app, exit_code);
   teapot::cli::add_roof(app, exit_code);
+  teapot::cli::add_profile(app, exit_code);
+  teapot::cli::add_levers(app, exit_code);
+  teapot::cli::add_speed(app, exit_code);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {

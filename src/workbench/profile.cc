@@ -1,0 +1,106 @@
+#include "workbench/profile.h"
+
+#include "base/ticks.h"
+#include "engine/plan_cache.h"
+#include "engine/warm_up.h"
+#include "workbench/roof.h"
+
+namespace teapot::workbench {
+namespace {
+
+constexpr uint64_t kSpareBytes = uint64_t{512} << 20;  // beside states and working set: plans, page tables, the system
+constexpr uint32_t kPrefillRows = 256;
+
+// Open slots that end with the object.
+class Slots {
+ public:
+  explicit Slots(plan::Backend& backend) : backend_(backend) {}
+  ~Slots() {
+    for (const plan::SlotId slot : ids) backend_.close_slot(slot);
+  }
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+
+  std::vector<plan::SlotId> ids = {};
+
+ private:
+  plan::Backend& backend_;
+};
+
+// Reads the prompts; leaves each sequence's first token in `packet`.
+Status prefill(plan::Backend& backend, engine::PlanCache& plans, const std::vector<plan::SlotId>& slots, const ProfileOptions& options,
+               uint32_t vocab, std::vector<int32_t>& next) {
+  plan::StepPacket packet;
+  plan::StepResult result;
+  for (uint32_t s = 0; s < slots.size(); ++s) {
+    for (uint32_t first = 0; first < options.prompt; first += kPrefillRows) {
+      const uint32_t rows = std::min(kPrefillRows, options.prompt - first);
+      TEAPOT_TRY(const plan::PlanId plan, plans.prepare({plan::StepKind::kPrefill, 1, rows}));
+      packet.tokens.clear();
+      for (uint32_t i = 0; i < rows; ++i) packet.tokens.push_back(static_cast<int32_t>((uint64_t{s} * 7919 + first + i * 37) % vocab));
+      packet.sequences = {{slots[s], 0, rows, first}};
+      packet.returns.assign(rows, plan::RowReturn::kNothing);
+      packet.returns.back() = plan::RowReturn::kArgmax;
+      TEAPOT_CHECK(backend.run(plan, packet, result));
+    }
+    next.push_back(std::max(0, result.argmax.at(0)));
+  }
+  return {};
+}
+
+// What each op of the plan has to move. A router is run together with its experts, whose spans are both's: its bytes go there.
+std::vector<OpBytes> bytes_of(const std::vector<plan::OpTraffic>& traffic, const std::vector<std::string>& ops) {
+  std::vector<OpBytes> result(ops.size());
+  for (const plan::OpTraffic& entry : traffic) {
+    size_t op = entry.op;
+    while (op < ops.size() && ops[entry.op].starts_with("route ") && !ops[op].starts_with("moe ")) ++op;
+    OpBytes& bytes = result.at(op);
+    bytes.bytes += entry.bytes();
+    if (op == entry.op && bytes.part.empty()) bytes.part = plan::name(entry.part);
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<Profile> measure_profile(const model::Model& model, plan::Backend& backend, const ProfileOptions& options) {
+  Profile profile{options, backend.workers(), 0, 0, {}, {}};
+  engine::PlanCache plans(backend, model);
+  Slots slots(backend);
+  for (uint32_t s = 0; s < options.sequences; ++s) {
+    TEAPOT_TRY(const plan::SlotId slot, backend.open_slot(options.prompt + options.steps));
+    slots.ids.push_back(slot);
+  }
+  plan::StepPacket packet;
+  TEAPOT_CHECK(prefill(backend, plans, slots.ids, options, model.config.vocab, packet.tokens));
+  const auto c = static_cast<uint16_t>(options.sequences);
+  const plan::StepShape shape{plan::StepKind::kDecode, c, c};
+  TEAPOT_TRY(const plan::PlanId plan, plans.prepare(shape));
+  TEAPOT_CHECK(engine::warm_up(backend, plan, shape, 3));
+  for (uint32_t s = 0; s < options.sequences; ++s) packet.sequences.push_back({slots.ids[s], s, 1, options.prompt});
+  packet.returns.assign(c, plan::RowReturn::kArgmax);
+
+  TEAPOT_TRY(const WorkingSet set, choose_working_set(kSpareBytes));
+  TEAPOT_TRY(ReadMeter reader, ReadMeter::create(Crew::of(backend), set));
+  TEAPOT_TRY(const ReadKernel kernel, reader.fastest(profile.workers));
+  TEAPOT_TRY(const double before, reader.pass(kernel, profile.workers));
+  plan::StepResult result;
+  for (uint32_t i = 0; i < options.steps; ++i) {
+    TEAPOT_CHECK(backend.run(plan, packet, result));
+    plan::StepTrace& trace = profile.traces.emplace_back(backend.trace());
+    if (trace.dropped > 0) return fail(ErrorKind::kInternal, "{} of the step's phases were not remembered", trace.dropped);
+    profile.step_us += static_cast<double>(trace.ended - trace.began) / ticks_per_ns() / 1000 / options.steps;
+    for (uint32_t s = 0; s < options.sequences; ++s) {
+      packet.tokens[s] = std::max(0, result.argmax[s]);
+      ++packet.sequences[s].position;
+    }
+  }
+  std::vector<plan::OpTraffic> traffic;
+  backend.traffic(traffic);
+  TEAPOT_TRY(const double after, reader.pass(kernel, profile.workers));
+  profile.read_gbs = (before + after) / 2;
+  profile.rows = profile_rows(profile.traces, bytes_of(traffic, profile.traces.back().ops));
+  return profile;
+}
+
+}  // namespace teapot::workbench

@@ -1,0 +1,83 @@
+#include "base/ticks.h"
+#include "workbench/profile.h"
+
+namespace teapot::workbench {
+namespace {
+
+double gbs(const ProfileRow& row) { return row.us == 0 ? 0 : static_cast<double>(row.bytes) / row.us / 1000; }
+
+}  // namespace
+
+std::string to_text(const Profile& profile) {
+  std::string text =
+      fmt::format("{} sequence{}, {} steps of {:.1f} us on {} threads, which read {:.1f} GB/s\n\n", profile.options.sequences,
+                  profile.options.sequences == 1 ? "" : "s", profile.options.steps, profile.step_us, profile.workers, profile.read_gbs);
+  text += fmt::format("{:<44} {:>6} {:>10} {:>7} {:>9} {:>7} {:>7} {:>9} {:>9}\n", "op", "calls", "us", "step %", "MB", "GB/s", "roof %",
+                      "wait us", "serial us");
+  double all_us = 0;
+  for (const ProfileRow& row : profile.rows) {
+    if (!row.phase) all_us += row.us;
+    const bool bytes = row.bytes > 0;
+    text +=
+        fmt::format("{:<44} {:>6.0f} {:>10.1f} {:>7.1f} {:>9} {:>7} {:>7} {:>9.1f} {:>9.1f}\n", (row.phase ? "    " : "") + row.op,
+                    row.calls, row.us, 100 * row.us / profile.step_us,
+                    bytes ? fmt::format("{:.2f}", static_cast<double>(row.bytes) / 1e6) : "", bytes ? fmt::format("{:.1f}", gbs(row)) : "",
+                    bytes ? fmt::format("{:.0f}", 100 * gbs(row) / profile.read_gbs) : "", row.wait_us, row.serial_us);
+  }
+  text += fmt::format("{:<44} {:>6} {:>10.1f} {:>7.1f}\n", "between phases", "", profile.step_us - all_us,
+                      100 * (profile.step_us - all_us) / profile.step_us);
+  return text;
+}
+
+Json to_json(const Profile& profile) {
+  Json rows = Json::array();
+  for (const ProfileRow& row : profile.rows) {
+    rows.push_back({{"op", row.op},
+                    {"phase", row.phase},
+                    {"calls", row.calls},
+                    {"us", row.us},
+                    {"share", row.us / profile.step_us},
+                    {"bytes", row.bytes},
+                    {"gbs", gbs(row)},
+                    {"roof_percent", 100 * gbs(row) / profile.read_gbs},
+                    {"wait_us", row.wait_us},
+                    {"serial_us", row.serial_us}});
+  }
+  return {{"sequences", profile.options.sequences},
+          {"prompt", profile.options.prompt},
+          {"steps", profile.options.steps},
+          {"threads", profile.workers},
+          {"read_gbs", profile.read_gbs},
+          {"step_us", profile.step_us},
+          {"rows", std::move(rows)}};
+}
+
+Json chrome_trace(const std::vector<plan::StepTrace>& traces) {
+  Json events = Json::array();
+  const uint64_t origin = traces.empty() ? 0 : traces.front().began;
+  const auto us = [](uint64_t ticks) { return static_cast<double>(ticks) / ticks_per_ns() / 1000; };
+  const auto add = [&](const std::string& name, const char* category, size_t worker, uint64_t from, uint64_t to) {
+    if (to <= from) return;
+    events.push_back(
+        {{"name", name}, {"cat", category}, {"ph", "X"}, {"pid", 0}, {"tid", worker}, {"ts", us(from - origin)}, {"dur", us(to - from)}});
+  };
+  const size_t workers = traces.empty() ? 0 : traces.front().workers.size();
+  for (size_t worker = 0; worker < workers; ++worker) {
+    events.push_back(
+        {{"name", "thread_name"}, {"ph", "M"}, {"pid", 0}, {"tid", worker}, {"args", {{"name", fmt::format("worker {}", worker)}}}});
+  }
+  events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", 0}, {"tid", workers}, {"args", {{"name", "steps"}}}});
+  for (size_t step = 0; step < traces.size(); ++step) {
+    const plan::StepTrace& trace = traces[step];
+    add(fmt::format("step {}", step), "step", workers, trace.began, trace.ended);
+    for (size_t worker = 0; worker < trace.workers.size(); ++worker) {
+      for (const plan::Span& span : trace.workers[worker]) {
+        add(fmt::format("{}: {}", trace.ops.at(span.op), span.phase), "phase", worker, span.began, span.arrived);
+        add(span.serial ? "serial" : "wait", span.serial ? "serial" : "wait", worker, span.arrived, span.released);
+      }
+    }
+  }
+  return {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};
+}
+
+}  // namespace teapot::workbench
