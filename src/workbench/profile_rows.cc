@@ -35,19 +35,25 @@ struct Sums {
 // "gdn_step 3" -> "gdn_step"
 std::string kind_of(const std::string& op) { return op.substr(0, op.find(' ')); }
 
-// The i-th span of every worker is of the same phase: from the first that began to the last that was released.
+// When the i-th phase ended: the i-th span of every worker is of the same phase, and the last to arrive lets all go.
+uint64_t end_of(const plan::StepTrace& trace, size_t i) {
+  for (const auto& spans : trace.workers) {
+    if (spans[i].serial) return spans[i].released;
+  }
+  return trace.workers[0][i].released;
+}
+
+// From the end of the phase before it, the first one from when a worker began it.
 Sums phase_of(const plan::StepTrace& trace, size_t i) {
   Sums sums;
-  sums.calls = 1;
-  uint64_t began = ~uint64_t{0}, released = 0;
+  uint64_t began = ~uint64_t{0};
   for (const auto& spans : trace.workers) {
     const plan::Span& span = spans[i];
     began = std::min(began, span.began);
-    released = std::max(released, span.released);
     sums.wait += static_cast<double>(span.waited()) / static_cast<double>(trace.workers.size());
     if (span.serial) sums.serial += span.released - span.arrived;
   }
-  sums.ticks = released - began;
+  sums.ticks = end_of(trace, i) - (i == 0 ? began : end_of(trace, i - 1));
   return sums;
 }
 
