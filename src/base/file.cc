@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 namespace teapot {
@@ -76,6 +77,14 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   if (at == MAP_FAILED) return system_error(path);
   mapped.bytes_ = {static_cast<const std::byte*>(at), size};
   return mapped;
+}
+
+void let_go(std::span<const std::byte> mapped) {
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<uintptr_t>(mapped.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<uintptr_t>(mapped.data() + mapped.size()) / page * page;
+  // A refusal costs memory, nothing else.
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

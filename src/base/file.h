@@ -39,4 +39,8 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
+// The whole pages within these bytes of a mapped file need not stay resident: they are read again when they are touched. For bytes of a
+// MappedFile only, which cannot have been written: other memory would lose what it holds.
+void let_go(std::span<const std::byte> mapped);
+
 }  // namespace teapot

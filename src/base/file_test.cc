@@ -1,8 +1,10 @@
 #include "base/file.h"
 
 #include <sys/stat.h>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -33,6 +35,33 @@ TEST_F(FileTest, WhatIsWrittenIsRead) {
   const auto mapped = MappedFile::open(place("x"));
   ASSERT_TRUE(mapped);
   EXPECT_EQ(mapped->bytes().size(), 4u);
+}
+
+size_t resident_pages(std::span<const std::byte> mapped) {
+  std::ifstream maps("/proc/self/smaps");
+  const std::string begin = fmt::format("{:x}-", reinterpret_cast<uintptr_t>(mapped.data()));
+  std::string line;
+  while (std::getline(maps, line) && !line.starts_with(begin)) {
+  }
+  while (std::getline(maps, line) && !line.starts_with("Rss:")) {
+  }
+  return std::stoul(line.substr(4)) / 4;
+}
+
+TEST_F(FileTest, PagesThatAreLetGoAreReadAgainWhenTouched) {
+  constexpr size_t kPages = 256;
+  std::string bytes(kPages * 4096, 'x');
+  bytes.back() = 'y';
+  ASSERT_TRUE(write_file(place("pages"), bytes));
+  const auto mapped = MappedFile::open(place("pages"));
+  ASSERT_TRUE(mapped);
+  const auto all = mapped->bytes();
+  EXPECT_EQ(std::ranges::count(all, std::byte{'x'}), static_cast<std::ptrdiff_t>(bytes.size() - 1));
+  EXPECT_EQ(resident_pages(all), kPages);
+  let_go(all.subspan(1, all.size() - 2));
+  EXPECT_EQ(resident_pages(all), 2u);
+  EXPECT_EQ(all[all.size() - 1], std::byte{'y'});
+  EXPECT_EQ(all[4096], std::byte{'x'});
 }
 
 TEST_F(FileTest, WhatIsNoRegularFileIsRefusedAtOnce) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <mutex>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "cpu/kernels/tiles.h"
 #include "cpu/pack_tiles.h"
@@ -147,6 +148,11 @@ Result<PackedWeights> PackedWeights::load(const plan::WeightTable& source, Pages
     error.note(place.tiled ? pack_tiles(matrix, piece, to)
                            : convert_rows(matrix, piece.first, piece.last - piece.first, to + piece.first * row_size));
     const uint64_t bytes = uint64_t{piece.last - piece.first} * row_size;
+    if (source.mapped) {
+      for (const plan::RowRun& run : matrix.find_rows(piece.first, piece.last - piece.first)) {
+        let_go({run.data, run.rows * row_bytes(matrix.source_type(), matrix.cols)});
+      }
+    }
     const uint64_t so_far = done.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (worker == 0 && progress) progress(so_far, total);
   });

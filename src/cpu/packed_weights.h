@@ -15,10 +15,10 @@ class PackedWeights {
  public:
   using Progress = std::function<void(uint64_t done, uint64_t total)>;
 
-  // Packs all matrices with the team's threads; progress is called on this thread, in bytes of the source. prepack false: all stay row
-  // after row. Matrices with a `source` are quantised on the way, a few rows at a time. kInternal when a matrix contradicts itself (runs
-  // that do not add up, a row that is no whole number of blocks), kInvalid where a weight cannot be quantised, kMemory with both numbers
-  // when it does not fit.
+  // Packs all matrices with the team's threads, letting a mapped source's pages go as they have been read; progress is called on this
+  // thread, in bytes of the source. prepack false: all stay row after row. Matrices with a `source` are quantised on the way, a few rows at
+  // a time. kInternal when a matrix contradicts itself (runs that do not add up, a row that is no whole number of blocks), kInvalid where a
+  // weight cannot be quantised, kMemory with both numbers when it does not fit.
   static Result<PackedWeights> load(const plan::WeightTable& source, Pages pages, ThreadTeam& team, const Progress& progress,
                                     bool prepack = true);
 

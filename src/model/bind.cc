@@ -35,7 +35,11 @@ class Binder {
     return w;
   }
 
-  plan::WeightTable take() { return builder_.take(); }
+  plan::WeightTable take() {
+    plan::WeightTable table = builder_.take();
+    table.mapped = true;
+    return table;
+  }
 
  private:
   Result<VectorId> norm(const TensorSpec& t) {

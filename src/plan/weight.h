@@ -80,6 +80,8 @@ struct Matrix {
   std::optional<WeightType> source = {};
 
   WeightType source_type() const { return source.value_or(type); }
+  // Where rows first .. first + count lie.
+  std::vector<RowRun> find_rows(uint32_t first, uint32_t count) const;
   uint64_t bytes() const { return static_cast<uint64_t>(rows) * row_bytes(type, cols); }
 };
 
@@ -96,6 +98,7 @@ constexpr VectorId kNoVector{~0u};
 struct WeightTable {
   std::vector<Matrix> matrices;
   std::vector<Vector> vectors;
+  bool mapped = false;  // all runs lie in mapped files: what has been copied can be let go (base/file.h)
 
   const Matrix& operator[](MatrixId id) const { return matrices[static_cast<size_t>(id)]; }
   const Vector& operator[](VectorId id) const { return vectors[static_cast<size_t>(id)]; }
