@@ -29,10 +29,20 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--wait", backend.wait, "How threads wait for each other: futex, spin, spin-futex")->capture_default_str();
   command.add_option("--plan", backend.plan, "When a step's work is laid out: eager (op by op), dynamic (each step), static (beforehand)")
       ->capture_default_str();
-  command.add_option("--sync", backend.sync, "Barriers of a step: op (after each piece of work), layer (only where data flows)")
+  command
+      .add_option("--sync", backend.sync,
+                  "Waiting within a step: op (after each piece of work), layer (only where data flows), flags (for the pieces, not for all "
+                  "threads)")
       ->capture_default_str();
   command.add_option("--shared-expert", backend.shared_expert, "serial (by itself), fused (beside the router and the routed experts)")
       ->capture_default_str();
+  command.add_option("--gdn", backend.gdn, "split (step by step, with buffers between), fused (a value head at once)")
+      ->capture_default_str();
+  command.add_option("--attn", backend.attn, "head (a KV head of a row at once), split (in pieces of positions), auto")
+      ->capture_default_str();
+  command.add_option("--lmhead", backend.lmhead, "full (all logits, then the largest), argmax (with the products)")->capture_default_str();
+  command.add_option("--prefetch", backend.prefetch, "Weights that a thread reads next: off, shared, routed, all")->capture_default_str();
+  command.add_option("--state-dtype", backend.state_dtype, "Width of the recurrent state: f32, bf16 (not exact)")->capture_default_str();
   command.add_flag("-v,--verbose", options.verbose, "Tell what became of every switch");
 }
 

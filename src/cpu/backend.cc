@@ -40,9 +40,9 @@ class CpuBackend final : public plan::Backend {
     TEAPOT_CHECK(set_memory_policy(false));
     TEAPOT_TRY(weight_usage_, weights_->arena().usage());
     layout_ = layout;
-    executor_.emplace(Binder::Environment{*weights_, layout_, *settings_.kernels, settings_.int8_activations, team_->workers(),
-                                          settings_.serial_shared_expert},
-                      *team_, settings_.executor);
+    executor_.emplace(
+        Binder::Environment{*weights_, layout_, *settings_.kernels, settings_.int8_activations, team_->workers(), settings_.levers}, *team_,
+        settings_.executor);
     return {};
   }
 
@@ -64,7 +64,8 @@ class CpuBackend final : public plan::Backend {
       return fail(ErrorKind::kMemory, "a sequence of {} tokens needs {} bytes; {} are available ({}), of which open sequences may take {}",
                   tokens, state_bytes(tokens), memory.available_bytes, memory.limited_by, promised);
     }
-    TEAPOT_TRY(SequenceState state, SequenceState::open(layout_, settings_.executor.kv_type, tokens, settings_.executor.pages));
+    TEAPOT_TRY(SequenceState state,
+               SequenceState::open(layout_, settings_.executor.kv_type, tokens, settings_.executor.pages, settings_.executor.bf16_state));
     auto owned = std::make_unique<SequenceState>(std::move(state));
     if (free != slots_.end()) {
       *free = std::move(owned);
@@ -113,7 +114,9 @@ class CpuBackend final : public plan::Backend {
     return ticks.all == 0 ? 0 : static_cast<double>(ticks.waiting) / static_cast<double>(ticks.all);
   }
 
-  uint64_t state_bytes(uint32_t tokens) const override { return SequenceState::bytes(layout_, settings_.executor.kv_type, tokens); }
+  uint64_t state_bytes(uint32_t tokens) const override {
+    return SequenceState::bytes(layout_, settings_.executor.kv_type, tokens, settings_.executor.bf16_state);
+  }
 
   std::vector<plan::SwitchReport> switches() const override {
     return switch_reports({settings_, weights_ ? &*weights_ : nullptr, weight_usage_, executor_ ? executor_->saturated() : 0});

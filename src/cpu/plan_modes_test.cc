@@ -57,7 +57,15 @@ TEST(PlanModes, EveryWayOfExecutionGivesTheSameBits) {
   way("plan=dynamic").plan = "dynamic";
   way("plan=eager").plan = "eager";
   way("sync=op").sync = "op";
+  way("sync=layer").sync = "layer";
   way("shared-expert=serial").shared_expert = "serial";
+  way("gdn=split").gdn = "split";
+  way("attn=head").attn = "head";
+  way("attn=split").attn = "split";
+  way("lmhead=full").lmhead = "full";
+  way("prefetch=off").prefetch = "off";
+  way("prefetch=shared").prefetch = "shared";
+  way("prefetch=routed").prefetch = "routed";
   way("alloc=malloc").alloc = "malloc";
   way("wait=futex").wait = "futex";
   way("wait=spin").wait = "spin";
@@ -73,6 +81,10 @@ TEST(PlanModes, EveryWayOfExecutionGivesTheSameBits) {
            .plan = "eager",
            .sync = "op",
            .shared_expert = "serial",
+           .gdn = "split",
+           .attn = "head",
+           .lmhead = "full",
+           .prefetch = "off",
            .alloc = "malloc"};
   for (const auto& [name, options] : ways) {
     const std::vector<float> got = outputs(model, options);
@@ -81,8 +93,8 @@ TEST(PlanModes, EveryWayOfExecutionGivesTheSameBits) {
   }
 }
 
-// Runs one decode step of so many sequences and returns the phases of worker 0, op by op.
-std::map<std::string, std::vector<std::string>> phases(const Options& options, uint16_t sequences) {
+// Runs one decode step of so many sequences and returns the phases of worker 0, op by op; gates: with those that end at a gate.
+std::map<std::string, std::vector<std::string>> phases(const Options& options, uint16_t sequences, bool gates) {
   const TinyModel model(plan::WeightType::kQ8_0);
   const auto backend = backend_for(model, options);
   const auto plan = backend->prepare(model.plan(sequences, sequences));
@@ -107,7 +119,8 @@ std::map<std::string, std::vector<std::string>> phases(const Options& options, u
     EXPECT_LE(span.began, span.arrived);
     EXPECT_LE(span.arrived, span.released);
     before = span.released;
-    result_phases[trace.ops.at(span.op)].push_back(span.phase);
+    const bool gate = options.sync == "flags" && (std::string(span.phase) == "rows" || std::string(span.phase) == "choose");
+    if (gates || !gate) result_phases[trace.ops.at(span.op)].push_back(span.phase);
   }
   EXPECT_LE(before, trace.ended);
   for (const auto& spans : trace.workers) EXPECT_EQ(spans.size(), trace.workers[0].size());
@@ -118,8 +131,11 @@ std::map<std::string, std::vector<std::string>> phases(const Options& options, u
 TEST(PlanModes, BarriersOfALayer) {
   if (!host_has_avx2()) GTEST_SKIP() << "no avx2";
   using Phases = std::vector<std::string>;
-  for (const uint16_t sequences : {1, 4, 8}) {
-    auto all = phases(base(), sequences);
+  for (const auto& [sync, sequences] :
+       std::vector<std::pair<std::string, uint16_t>>{{"flags", 1}, {"flags", 4}, {"flags", 8}, {"layer", 1}, {"layer", 8}}) {
+    Options options = base();
+    options.sync = sync;
+    auto all = phases(options, sequences, false);
     EXPECT_EQ(all["norm_project 0"], Phases{"project"});
     EXPECT_EQ(all["gdn_step 0"], Phases{"heads"});
     EXPECT_EQ(all["project_residual 0"], Phases{"project"});
@@ -135,11 +151,19 @@ TEST(PlanModes, BarriersOfALayer) {
   }
 }
 
+TEST(PlanModes, RowsOfManySequencesAreSharedOut) {
+  if (!host_has_avx2()) GTEST_SKIP() << "no avx2";
+  auto all = phases(base(), 4, true);
+  using Phases = std::vector<std::string>;
+  EXPECT_EQ(all["moe 0"], (Phases{"rows", "router, shared", "choose", "experts", "down"}));
+  EXPECT_EQ(all["head 0"], (Phases{"rows", "vocabulary"}));
+}
+
 TEST(PlanModes, SyncOpMeetsAfterEveryPieceOfWork) {
   if (!host_has_avx2()) GTEST_SKIP() << "no avx2";
   Options options = base();
   options.sync = "op";
-  auto all = phases(options, 1);
+  auto all = phases(options, 1, true);
   using Phases = std::vector<std::string>;
   EXPECT_EQ(all["moe 0"], (Phases{"rows", "router, shared", "choose", "experts", "down"}));
 }

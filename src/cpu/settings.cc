@@ -20,8 +20,14 @@ constexpr Choice<Pages> kPages[] = {
 constexpr Choice<Bind> kBinds[] = {{"off", Bind::kOff}, {"core", Bind::kCore}, {"numa", Bind::kNuma}};
 constexpr Choice<Wait> kWaits[] = {{"futex", Wait::kFutex}, {"spin", Wait::kSpin}, {"spin-futex", Wait::kSpinFutex}};
 constexpr Choice<PlanMode> kPlans[] = {{"eager", PlanMode::kEager}, {"dynamic", PlanMode::kDynamic}, {"static", PlanMode::kStatic}};
-constexpr Choice<bool> kSyncs[] = {{"op", false}, {"layer", true}};
+constexpr Choice<Sync> kSyncs[] = {{"op", Sync::kOp}, {"layer", Sync::kLayer}, {"flags", Sync::kFlags}};
 constexpr Choice<bool> kSharedExperts[] = {{"serial", true}, {"fused", false}};
+constexpr Choice<bool> kGdns[] = {{"split", true}, {"fused", false}};
+constexpr Choice<bool> kHeads[] = {{"full", true}, {"argmax", false}};
+constexpr Choice<bool> kStateTypes[] = {{"bf16", true}, {"f32", false}};
+constexpr Choice<Attention> kAttentions[] = {{"head", Attention::kHead}, {"split", Attention::kSplit}, {"auto", Attention::kAuto}};
+constexpr Choice<Prefetch> kPrefetches[] = {
+    {"off", Prefetch::kOff}, {"shared", Prefetch::kShared}, {"routed", Prefetch::kRouted}, {"all", Prefetch::kAll}};
 constexpr Choice<bool> kPrepacks[] = {{"off", false}, {"on", true}};
 constexpr Choice<bool> kAllocs[] = {{"malloc", true}, {"arena", false}};
 
@@ -78,10 +84,15 @@ Result<Settings> settle(const Options& options) {
   TEAPOT_TRY(settings.executor.kv_type, choose("kv-dtype", options.kv_dtype, kKvTypes));
   TEAPOT_TRY(settings.int8_activations, choose("activations", options.activations, kActivations));
   TEAPOT_TRY(settings.executor.plan, choose("plan", options.plan, kPlans));
-  TEAPOT_TRY(settings.executor.fold_rows, choose("sync", options.sync, kSyncs));
+  TEAPOT_TRY(settings.executor.sync, choose("sync", options.sync, kSyncs));
   TEAPOT_TRY(settings.executor.allocate_each_step, choose("alloc", options.alloc, kAllocs));
   TEAPOT_TRY(settings.prepack, choose("prepack", options.prepack, kPrepacks));
-  TEAPOT_TRY(settings.serial_shared_expert, choose("shared-expert", options.shared_expert, kSharedExperts));
+  TEAPOT_TRY(settings.levers.serial_shared_expert, choose("shared-expert", options.shared_expert, kSharedExperts));
+  TEAPOT_TRY(settings.levers.split_gdn, choose("gdn", options.gdn, kGdns));
+  TEAPOT_TRY(settings.levers.full_logits, choose("lmhead", options.lmhead, kHeads));
+  TEAPOT_TRY(settings.levers.attention, choose("attn", options.attn, kAttentions));
+  TEAPOT_TRY(settings.levers.prefetch, choose("prefetch", options.prefetch, kPrefetches));
+  TEAPOT_TRY(settings.executor.bf16_state, choose("state-dtype", options.state_dtype, kStateTypes));
   TEAPOT_CHECK(settle_pages(options, settings));
   TEAPOT_CHECK(settle_threads(options, settings));
   return settings;

@@ -17,7 +17,7 @@ struct Settings {
   const KernelTable* kernels = nullptr;
   bool int8_activations = false;
   bool prepack = true;
-  bool serial_shared_expert = false;
+  OpLevers levers;
   Pages pages = Pages::kBest;  // of the weights; the rest is smaller and grows, which reserved pages cannot: kThp or k4k
   ThreadTeam::Waiting waiting;
   Executor::Settings executor{};

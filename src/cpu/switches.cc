@@ -88,6 +88,12 @@ std::vector<plan::SwitchReport> switch_reports(const SwitchFacts& facts) {
       report("plan", asked.plan, {asked.plan, ""}, defaults.plan),
       report("sync", asked.sync, {asked.sync, ""}, defaults.sync),
       report("shared-expert", asked.shared_expert, {asked.shared_expert, ""}, defaults.shared_expert),
+      report("gdn", asked.gdn, {asked.gdn, ""}, defaults.gdn),
+      report("attn", asked.attn, {asked.attn, ""}, defaults.attn),
+      report("lmhead", asked.lmhead, {asked.lmhead, ""}, defaults.lmhead),
+      report("prefetch", asked.prefetch, {asked.prefetch, ""}, defaults.prefetch),
+      report("state-dtype", asked.state_dtype, {asked.state_dtype, asked.state_dtype == "f32" ? "" : "rounded after each step: not exact"},
+             defaults.state_dtype),
       report("alloc", asked.alloc, {asked.alloc, ""}, defaults.alloc),
   };
 }

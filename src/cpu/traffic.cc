@@ -12,9 +12,9 @@ constexpr uint64_t kF32 = sizeof(float);
 
 class Counter {
  public:
-  Counter(const plan::Plan& plan, const Binder::Environment& environment, KvType kv_type, const StepFacts& facts,
+  Counter(const plan::Plan& plan, const Binder::Environment& environment, StateTypes types, const StepFacts& facts,
           std::vector<OpTraffic>& out)
-      : plan_(plan), environment_(environment), kv_type_(kv_type), facts_(facts), out_(out) {}
+      : plan_(plan), environment_(environment), types_(types), facts_(facts), out_(out) {}
 
   void count() {
     for (op_ = 0; op_ < plan_.ops.size(); ++op_) {
@@ -74,7 +74,8 @@ class Counter {
     const uint64_t state = uint64_t{layout.value_heads} * layout.dk * layout.dv;
     for (const plan::SequenceRows& sequence : facts_.sequences) {
       const uint64_t kept = layout.conv_kernel - 1;
-      traffic.state_bytes += 2 * state * kF32 + (kept + std::min<uint64_t>(kept, sequence.rows)) * layout.conv_channels() * kF32;
+      traffic.state_bytes += 2 * state * (types_.bf16_recurrent ? sizeof(uint16_t) : kF32) +
+                             (kept + std::min<uint64_t>(kept, sequence.rows)) * layout.conv_channels() * kF32;
     }
     // Prediction, update and read-out of the state; the convolution.
     traffic.f32_macs = facts_.rows * (3 * state + uint64_t{layout.conv_kernel} * layout.conv_channels());
@@ -84,7 +85,7 @@ class Counter {
     const plan::StateLayout& layout = environment_.layout;
     OpTraffic& traffic = entry(TrafficPart::kAttention);
     traffic.weight_bytes = vector_bytes(op.q_norm) + vector_bytes(op.k_norm);
-    const uint64_t position_bytes = 2 * uint64_t{layout.kv_heads} * layout.head_dim * kv_bytes(kv_type_);
+    const uint64_t position_bytes = 2 * uint64_t{layout.kv_heads} * layout.head_dim * kv_bytes(types_.kv);
     for (const plan::SequenceRows& sequence : facts_.sequences) {
       const uint64_t before = sequence.position, rows = sequence.rows;
       traffic.kv_bytes += (before + rows) * position_bytes;
@@ -130,7 +131,7 @@ class Counter {
 
   const plan::Plan& plan_;
   const Binder::Environment& environment_;
-  const KvType kv_type_;
+  const StateTypes types_;
   const StepFacts& facts_;
   std::vector<OpTraffic>& out_;
   size_t op_ = 0;
@@ -138,10 +139,10 @@ class Counter {
 
 }  // namespace
 
-void count_traffic(const plan::Plan& plan, const Binder::Environment& environment, KvType kv_type, const StepFacts& facts,
+void count_traffic(const plan::Plan& plan, const Binder::Environment& environment, StateTypes types, const StepFacts& facts,
                    std::vector<plan::OpTraffic>& out) {
   out.clear();
-  Counter(plan, environment, kv_type, facts, out).count();
+  Counter(plan, environment, types, facts, out).count();
 }
 
 }  // namespace teapot::cpu

@@ -9,6 +9,11 @@
 
 namespace teapot::cpu {
 
+struct StateTypes {
+  KvType kv;
+  bool bf16_recurrent;
+};
+
 struct StepFacts {
   std::span<const plan::SequenceRows> sequences;
   size_t rows;
@@ -17,7 +22,7 @@ struct StepFacts {
 };
 
 // Replaces `out`. Allocates nothing once `out` has seen a plan as long.
-void count_traffic(const plan::Plan& plan, const Binder::Environment& environment, KvType kv_type, const StepFacts& facts,
+void count_traffic(const plan::Plan& plan, const Binder::Environment& environment, StateTypes types, const StepFacts& facts,
                    std::vector<plan::OpTraffic>& out);
 
 }  // namespace teapot::cpu

@@ -12,6 +12,12 @@ constexpr size_t kMaxPieces = 16;  // of a row: enough for as many workers, litt
 constexpr size_t kMinPiecePositions = 4 * kKvBlock;
 constexpr size_t kSplitRows = 16;  // more rows are work for all workers as they are
 
+bool splits(const Binder& binder) {
+  const Attention attention = binder.environment().levers.attention;
+  if (binder.rows() > kSplitRows || attention == Attention::kHead) return false;
+  return attention == Attention::kSplit || binder.environment().workers > 1;
+}
+
 }  // namespace
 
 AttendOp::AttendOp(const plan::Attend& op, Binder& binder)
@@ -19,7 +25,7 @@ AttendOp::AttendOp(const plan::Attend& op, Binder& binder)
       head_dim_(binder.layout().head_dim),
       kv_heads_(binder.layout().kv_heads),
       group_(op.heads / kv_heads_),
-      split_(binder.environment().workers > 1 && binder.rows() <= kSplitRows),
+      split_(splits(binder)),
       q_(binder.f32(op.q)),
       k_(binder.f32(op.k)),
       v_(binder.f32(op.v)),

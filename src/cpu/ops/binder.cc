@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu/kernels/tiles.h"
+#include "cpu/pack_tiles.h"
+
 namespace teapot::cpu {
 namespace {
 
@@ -69,7 +72,13 @@ Linear Binder::linear_f32(plan::MatrixId id) const {
   const plan::Matrix& m = matrix(id);
   const PackedWeights& weights = environment_.weights;
   const auto& kernels = weights.tiled(id) ? environment_.kernels.tiled_f32 : environment_.kernels.matmul_f32;
-  return {weights.matrix(id), m.rows, m.cols, kernels[static_cast<size_t>(m.type)], false, tile_rows(m)};
+  return {weights.matrix(id),
+          m.rows,
+          m.cols,
+          kernels[static_cast<size_t>(m.type)],
+          false,
+          tile_rows(m),
+          weights.tiled(id) ? tile_bytes(m.type, m.cols) / kTileRows : row_bytes(m.type, m.cols)};
 }
 
 Linear Binder::linear(plan::MatrixId id) const {

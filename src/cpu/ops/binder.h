@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cpu/ops/constants.h"
+#include "cpu/ops/levers.h"
 #include "cpu/ops/step.h"
 #include "cpu/packed_weights.h"
 #include "plan/plan.h"
@@ -22,7 +23,11 @@ struct Linear {
   bool int8 = false;     // reads the int8 form of the activations, else f32
   size_t tile_rows = 1;  // of a claim; a multiple of 32, so that a tile's results can be rounded to int8 on their own
 
+  size_t row_bytes = 0;  // on average: tiles hold 16 rows
+
   size_t tiles() const { return (rows + tile_rows - 1) / tile_rows; }
+  // Where the row's bytes begin, to a tile of 16 exactly.
+  const unsigned char* at(size_t row) const { return weights + row * row_bytes; }
   explicit operator bool() const { return weights != nullptr; }
 };
 
@@ -58,7 +63,7 @@ class Binder {
     const KernelTable& kernels;
     bool int8_activations;
     size_t workers;
-    bool serial_shared_expert = false;
+    OpLevers levers;
   };
 
   // All must outlive the binder.

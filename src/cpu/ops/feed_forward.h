@@ -22,6 +22,9 @@ struct GatedUnit {
               const ActivationRows& out, const uint32_t* out_index, size_t column, size_t worker) const;
 };
 
+// Asks for the first bytes of `rows` rows from `first` on: of what this worker reads next, where its kernel could not know.
+void prefetch_rows(const Linear& linear, size_t first, size_t rows);
+
 // residual += W in for all rows of the step, as a phase of that name.
 void project_residual(Worker& worker, const char* phase, const Linear& linear, const ActivationRows& in,
                       const ScratchRows<float>& residual);

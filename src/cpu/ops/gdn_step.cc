@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/half.h"
 #include "cpu/ops/ops.h"
 
 namespace teapot::cpu {
@@ -19,6 +20,7 @@ float softplus(float x) { return x > 20.0f ? x : std::log1p(std::exp(x)); }
 struct Workspace {
   float *q, *k, *v, *o;  // [kBlockTokens, dk or dv]
   float *alpha, *beta;   // [kBlockTokens]
+  float* state;          // [dk, dv]: of one that is kept in bf16
 
   Workspace(std::byte* memory, const plan::StateLayout& layout)
       : q(reinterpret_cast<float*>(memory)),
@@ -26,15 +28,14 @@ struct Workspace {
         v(k + kBlockTokens * layout.dk),
         o(v + kBlockTokens * layout.dv),
         alpha(o + kBlockTokens * layout.dv),
-        beta(alpha + kBlockTokens) {}
-  static size_t bytes(const plan::StateLayout& layout) { return kBlockTokens * (2 * layout.dk + 2 * layout.dv + 2) * sizeof(float); }
+        beta(alpha + kBlockTokens),
+        state(beta + kBlockTokens) {}
+  static size_t bytes(const plan::StateLayout& layout) {
+    return (kBlockTokens * (2 * layout.dk + 2 * layout.dv + 2) + size_t{layout.dk} * layout.dv) * sizeof(float);
+  }
 };
 
 }  // namespace
-
-struct GdnStepOp::Slice {
-  size_t channel, width;
-};
 
 GdnStepOp::GdnStepOp(const plan::GdnStep& op, Binder& binder)
     : op_(op),
@@ -49,11 +50,16 @@ GdnStepOp::GdnStepOp(const plan::GdnStep& op, Binder& binder)
       dt_bias_(binder.vector(op.dt_bias)),
       norm_(binder.vector(op.norm)) {
   binder.need_worker_bytes(Workspace::bytes(layout_));
+  split_ = binder.environment().levers.split_gdn;
+  if (!split_) return;
+  conved_ = binder.scratch<float>(binder.rows(), layout_.conv_channels());
+  alpha_ = binder.scratch<float>(binder.rows(), layout_.value_heads);
+  beta_ = binder.scratch<float>(binder.rows(), layout_.value_heads);
 }
 
-// Tokens [block, block + count) of the sequence's rows. out: [count, slice.width].
+// Tokens [block, block + count) of the sequence's rows; out: each slice.width floats, out_stride from token to token.
 void GdnStepOp::convolve(const Step& step, const plan::SequenceRows& rows, const SequenceState& state, size_t block, size_t count,
-                         const Slice& slice, float* out) const {
+                         const Slice& slice, float* out, size_t out_stride) const {
   const size_t kernel = layout_.conv_kernel;
   const float* const window = state.window(op_.state_layer);
   std::array<const float*, kMaxConvKernel> inputs;
@@ -63,7 +69,7 @@ void GdnStepOp::convolve(const Step& step, const plan::SequenceRows& rows, const
       inputs[i] = (token < kernel - 1 ? window + token * layout_.conv_channels() : qkv_.row(step, rows.first_row + token - (kernel - 1))) +
                   slice.channel;
     }
-    step.kernels.conv_silu(inputs.data(), conv_ + kernel * slice.channel, kernel, slice.width, out + t * slice.width);
+    step.kernels.conv_silu(inputs.data(), conv_ + kernel * slice.channel, kernel, slice.width, out + t * out_stride);
   }
 }
 
@@ -78,44 +84,115 @@ void GdnStepOp::advance_window(const Step& step, const plan::SequenceRows& rows,
   }
 }
 
+GdnStepOp::HeadSlices GdnStepOp::slices_of(size_t head) const {
+  const size_t heads_per_key = layout_.value_heads / layout_.key_heads;
+  const size_t key_head = layout_.tiled_value_heads ? head % layout_.key_heads : head / heads_per_key;
+  const size_t nth_of_key = layout_.tiled_value_heads ? head / layout_.key_heads : head % heads_per_key;
+  return {{key_head * layout_.dk, layout_.dk},
+          {(layout_.key_heads + key_head) * layout_.dk, layout_.dk},
+          {2 * layout_.key_heads * layout_.dk + head * layout_.dv, layout_.dv},
+          nth_of_key == 0};
+}
+
+// One of a key head's value heads moves its window on.
+void GdnStepOp::advance_windows(const Step& step, const plan::SequenceRows& rows, const SequenceState& state,
+                                const HeadSlices& slices) const {
+  advance_window(step, rows, state, slices.v);
+  if (!slices.first_of_key) return;
+  advance_window(step, rows, state, slices.q);
+  advance_window(step, rows, state, slices.k);
+}
+
+void GdnStepOp::gates(const Step& step, size_t row, size_t head, float& alpha, float& beta) const {
+  alpha = std::exp(neg_exp_a_log_[head] * softplus(a_.row(step, row)[head] + dt_bias_[head]));
+  beta = sigmoid(b_.row(step, row)[head]);
+}
+
+// fn(state [dk, dv] f32) on a head's state; one in bf16 is widened before and rounded after.
+template <class F>
+void GdnStepOp::with_state(const Step& step, const SequenceState& state, size_t head, float* wide, F&& fn) const {
+  const size_t size = layout_.dk * layout_.dv;
+  if (!state.bf16_recurrent()) return fn(state.recurrent(op_.state_layer) + head * size);
+  uint16_t* const narrow = state.recurrent_bf16(op_.state_layer) + head * size;
+  for (size_t i = 0; i < size; ++i) wide[i] = bf16_to_f32(narrow[i]);
+  fn(wide);
+  step.kernels.store_kv[kKvBF16](wide, size, narrow);
+}
+
 void GdnStepOp::run_head(const Step& step, size_t sequence, size_t head, size_t worker) const {
   const plan::SequenceRows& rows = step.packet.sequences[sequence];
   const SequenceState& state = *step.states[sequence];
   const size_t dk = layout_.dk, dv = layout_.dv;
-  const size_t heads_per_key = layout_.value_heads / layout_.key_heads;
-  const size_t key_head = layout_.tiled_value_heads ? head % layout_.key_heads : head / heads_per_key;
-  const size_t nth_of_key = layout_.tiled_value_heads ? head / layout_.key_heads : head % heads_per_key;
-  const Slice q{key_head * dk, dk};
-  const Slice k{(layout_.key_heads + key_head) * dk, dk};
-  const Slice v{2 * layout_.key_heads * dk + head * dv, dv};
+  const HeadSlices slices = slices_of(head);
   const Workspace w(step.worker(worker), layout_);
-  float* const recurrent = state.recurrent(op_.state_layer) + head * dk * dv;
+  with_state(step, state, head, w.state, [&](float* recurrent) {
+    for (size_t block = 0; block < rows.rows; block += kBlockTokens) {
+      const size_t count = std::min<size_t>(kBlockTokens, rows.rows - block);
+      convolve(step, rows, state, block, count, slices.q, w.q, dk);
+      convolve(step, rows, state, block, count, slices.k, w.k, dk);
+      convolve(step, rows, state, block, count, slices.v, w.v, dv);
+      for (size_t t = 0; t < count; ++t) {
+        step.kernels.l2_norm(w.q + t * dk, kL2NormEps, 1.0f / std::sqrt(static_cast<float>(dk)), dk, w.q + t * dk);
+        step.kernels.l2_norm(w.k + t * dk, kL2NormEps, 1.0f, dk, w.k + t * dk);
+        gates(step, rows.first_row + block + t, head, w.alpha[t], w.beta[t]);
+      }
+      step.kernels.gdn_head({w.q, w.k, w.v, w.alpha, w.beta, dk, dk, dv, 1, dv, dk, dv, count}, recurrent, w.o);
+      for (size_t t = 0; t < count; ++t) {
+        const size_t row = rows.first_row + block + t;
+        step.kernels.gated_norm(w.o + t * dv, z_.row(step, row) + head * dv, norm_, op_.eps, dv, out_.row(step, row) + head * dv);
+      }
+    }
+  });
+  advance_windows(step, rows, state, slices);
+}
 
-  for (size_t block = 0; block < rows.rows; block += kBlockTokens) {
-    const size_t count = std::min<size_t>(kBlockTokens, rows.rows - block);
-    convolve(step, rows, state, block, count, q, w.q);
-    convolve(step, rows, state, block, count, k, w.k);
-    convolve(step, rows, state, block, count, v, w.v);
-    for (size_t t = 0; t < count; ++t) {
-      const size_t row = rows.first_row + block + t;
-      step.kernels.l2_norm(w.q + t * dk, kL2NormEps, 1.0f / std::sqrt(static_cast<float>(dk)), dk, w.q + t * dk);
-      step.kernels.l2_norm(w.k + t * dk, kL2NormEps, 1.0f, dk, w.k + t * dk);
-      w.alpha[t] = std::exp(neg_exp_a_log_[head] * softplus(a_.row(step, row)[head] + dt_bias_[head]));
-      w.beta[t] = sigmoid(b_.row(step, row)[head]);
+// The same, one kind of work after the other, over buffers.
+void GdnStepOp::run_split(Worker& worker) const {
+  const Step& step = worker.step();
+  const size_t dk = layout_.dk, dv = layout_.dv, heads = layout_.value_heads, key_heads = layout_.key_heads;
+  const size_t slices = 2 * key_heads + heads, sequences = step.states.size();
+  worker.phase("convolution", sequences * slices, [&](size_t item) {
+    const plan::SequenceRows& rows = step.packet.sequences[item / slices];
+    const size_t i = item % slices;
+    const Slice slice = i < 2 * key_heads ? Slice{i * dk, dk} : Slice{2 * key_heads * dk + (i - 2 * key_heads) * dv, dv};
+    convolve(step, rows, *step.states[item / slices], 0, rows.rows, slice, conved_.row(step, rows.first_row) + slice.channel,
+             conved_.stride);
+  });
+  worker.sync();
+  worker.phase("norms, gates", step.rows(), [&](size_t row) {
+    float* const x = conved_.row(step, row);
+    for (size_t h = 0; h < key_heads; ++h) {
+      step.kernels.l2_norm(x + h * dk, kL2NormEps, 1.0f / std::sqrt(static_cast<float>(dk)), dk, x + h * dk);
+      step.kernels.l2_norm(x + (key_heads + h) * dk, kL2NormEps, 1.0f, dk, x + (key_heads + h) * dk);
     }
-    step.kernels.gdn_head({w.q, w.k, w.v, w.alpha, w.beta, dk, dk, dv, 1, dv, dk, dv, count}, recurrent, w.o);
-    for (size_t t = 0; t < count; ++t) {
-      const size_t row = rows.first_row + block + t;
-      step.kernels.gated_norm(w.o + t * dv, z_.row(step, row) + head * dv, norm_, op_.eps, dv, out_.row(step, row) + head * dv);
+    for (size_t h = 0; h < heads; ++h) gates(step, row, h, alpha_.row(step, row)[h], beta_.row(step, row)[h]);
+  });
+  worker.sync();
+  worker.phase("recurrence", sequences * heads, [&](size_t item) {
+    const plan::SequenceRows& rows = step.packet.sequences[item / heads];
+    const SequenceState& state = *step.states[item / heads];
+    const size_t head = item % heads;
+    const HeadSlices s = slices_of(head);
+    const float* const x = conved_.row(step, rows.first_row);
+    const size_t stride = conved_.stride;
+    with_state(step, state, head, Workspace(worker.scratch(), layout_).state, [&](float* recurrent) {
+      step.kernels.gdn_head({x + s.q.channel, x + s.k.channel, x + s.v.channel, alpha_.row(step, rows.first_row) + head,
+                             beta_.row(step, rows.first_row) + head, stride, stride, stride, alpha_.stride, out_.stride, dk, dv, rows.rows},
+                            recurrent, out_.row(step, rows.first_row) + head * dv);
+    });
+    advance_windows(step, rows, state, s);
+  });
+  worker.sync();
+  worker.phase("gated norm", step.rows(), [&](size_t row) {
+    for (size_t h = 0; h < heads; ++h) {
+      float* const y = out_.row(step, row) + h * dv;
+      step.kernels.gated_norm(y, z_.row(step, row) + h * dv, norm_, op_.eps, dv, y);
     }
-  }
-  advance_window(step, rows, state, v);
-  if (nth_of_key != 0) return;  // one of the key head's value heads moves its window on
-  advance_window(step, rows, state, q);
-  advance_window(step, rows, state, k);
+  });
 }
 
 void GdnStepOp::run(Worker& worker) const {
+  if (split_) return run_split(worker);
   const Step& step = worker.step();
   // A value head convolves the q and k of its key head itself: a few hundred channels again, and one phase instead of two.
   const size_t heads = layout_.value_heads;

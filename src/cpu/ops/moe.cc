@@ -33,7 +33,7 @@ MoeOp::MoeOp(const plan::Route& route, const plan::Moe& op, Binder& binder)
   if (shared_) {
     shared_hidden_ = binder.activations(binder.scratch<float>(rows, shared_.gate.rows), rows, shared_down_.int8);
     shared_weight_ = binder.scratch<float>(1, rows);
-    serial_shared_ = binder.environment().serial_shared_expert;
+    serial_shared_ = binder.environment().levers.serial_shared_expert;
     if (serial_shared_) shared_out_ = binder.scratch<float>(rows, residual_.cols);
     binder.need_worker_bytes(shared_.worker_bytes(rows));
   }
@@ -42,6 +42,7 @@ MoeOp::MoeOp(const plan::Route& route, const plan::Moe& op, Binder& binder)
   token_of_ = binder.scratch<uint32_t>(1, rows * top_k_);
   pair_of_ = binder.scratch<uint32_t>(1, rows * top_k_);
   place_of_pair_ = binder.scratch<uint32_t>(1, rows * top_k_);
+  prefetch_ = binder.environment().levers.prefetch;
   // Small tiles: one claim reads its rows of all touched experts.
   down_tile_rows_ = std::clamp<size_t>(residual_.cols / (8 * binder.environment().workers) / 16 * 16, 16, 64);
   binder.need_worker_bytes((rows * (top_k_ + 1) + 1) * down_tile_rows_ * sizeof(float));
@@ -86,6 +87,11 @@ void MoeOp::add_up(const Step& step, size_t first, size_t last, size_t worker) c
   for (size_t i = 0; i < touched_last_; ++i) {
     const uint32_t expert = touched_.data(step)[i];
     const size_t begin = start[expert];
+    if (prefetch_ >= Prefetch::kRouted && i + 1 < touched_last_) {
+      prefetch_rows(down_, touched_.data(step)[i + 1] * residual_.cols + first, count);
+    } else if (prefetch_ != Prefetch::kOff && prefetch_ != Prefetch::kRouted && shared_ && !serial_shared_ && i + 1 == touched_last_) {
+      prefetch_rows(shared_down_, first, count);
+    }
     down_.matmul(down_.weights, down_.cols, expert * residual_.cols + first, expert * residual_.cols + last, hidden,
                  pair_of_.data(step) + begin, start[expert + 1] - begin, routed + begin * count, count);
   }

@@ -71,17 +71,31 @@ class GdnStepOp : public OpDefaults {
   void finish(Step& step) const;
 
  private:
-  struct Slice;  // consecutive channels of one head's q, k or v
+  struct Slice {  // consecutive channels of one head's q, k or v
+    size_t channel, width;
+  };
+  struct HeadSlices {
+    Slice q, k, v;
+    bool first_of_key;  // of the value heads that share a key head
+  };
+  HeadSlices slices_of(size_t head) const;
   void convolve(const Step& step, const plan::SequenceRows& rows, const SequenceState& state, size_t block, size_t count,
-                const Slice& slice, float* out) const;
+                const Slice& slice, float* out, size_t out_stride) const;
   void advance_window(const Step& step, const plan::SequenceRows& rows, const SequenceState& state, const Slice& slice) const;
+  void advance_windows(const Step& step, const plan::SequenceRows& rows, const SequenceState& state, const HeadSlices& slices) const;
+  void gates(const Step& step, size_t row, size_t head, float& alpha, float& beta) const;
+  template <class F>
+  void with_state(const Step& step, const SequenceState& state, size_t head, float* wide, F&& fn) const;
   void run_head(const Step& step, size_t sequence, size_t head, size_t worker) const;
+  void run_split(Worker& worker) const;
 
   plan::GdnStep op_;
   plan::StateLayout layout_;
   ScratchRows<float> qkv_, z_, b_, a_, out_;
   const float* conv_;  // per slice: [kernel, its channels]
   const float *neg_exp_a_log_, *dt_bias_, *norm_;
+  bool split_;
+  ScratchRows<float> conved_, alpha_, beta_;  // of the split way: [rows, conv channels], [rows, value heads]
 };
 
 // spec 3.4
@@ -110,7 +124,7 @@ class AttendOp : public OpDefaults {
 
   plan::Attend op_;
   size_t head_dim_, kv_heads_, group_;  // group: query heads of a KV head
-  bool split_;                          // rows are few: pieces of them are work for several workers
+  bool split_;                          // pieces of a row are work for several workers
   ScratchRows<float> pieces_;           // [rows * kv heads * pieces], group * (head_dim + 2) each
   ScratchRows<uint32_t> left_;          // [rows], kv heads: pieces that are not there yet
   ScratchRows<float> q_, gate_, k_, v_, out_;
@@ -179,6 +193,7 @@ class MoeOp : public OpDefaults {
   ScratchRows<uint32_t> place_of_pair_;  // [1, rows * top_k]: the inverse of pair_of_
   size_t routed_tiles_;                  // of an expert's gate and up
   size_t down_tile_rows_;
+  Prefetch prefetch_;
   mutable uint32_t touched_last_ = 0;  // by one worker, before those that read it go on
 };
 
@@ -219,6 +234,7 @@ class HeadOp : public OpDefaults {
   float eps_;
   ActivationRows hidden_;
   Linear linear_;
+  bool full_logits_;
   ScratchRows<Best> best_;  // [tiles, rows]
 };
 

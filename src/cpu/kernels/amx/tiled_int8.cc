@@ -6,29 +6,17 @@
 #include "cpu/kernels/amx/registers.h"
 #include "cpu/kernels/avx512vnni/entries.h"
 #include "cpu/kernels/avx512vnni/tiled.h"
-#include "cpu/kernels/simd/tiled_unpack.h"
+#include "cpu/kernels/simd/tiled_int8.h"
 
 namespace teapot::cpu::amx {
 namespace {
 
 using S = TiledLanes;
 
-// Fewer tokens are quicker with VNNI: measured on a Xeon from L2, 8 tokens Q4_K 14.8 against 12.8 GB/s, 4 tokens 17.7 against 22.7; in
-// Q6_K, whose panels take two dots, 8 tokens 11.0 against 12.4, 16 tokens 7.1 against 6.2.
+// Fewer tokens are quicker with VNNI: measured on a Xeon from memory, 8 tokens Q4_K 18.8 against 18.4 GB/s, 16 tokens from L2 8.6
+// against 6.6; in Q6_K, whose panels take two dots, 16 tokens 7.2 against 6.1.
 template <class Format>
-constexpr size_t kMinTokens = kPanelGroups<Format> == 2 ? 12 : 6;
-constexpr size_t kMaxTokens = 16;   // rows of a matrix register
-constexpr size_t kMaxCols = 32768;  // wider matrices are left to VNNI
-
-// Tokens side by side as a panel's dot wants them; rows of tokens that are not there are zero.
-struct Group {
-  alignas(64) int8_t q8[kMaxCols / kPanelCols][kMaxTokens][kPanelCols];
-  alignas(64) float scales[kMaxCols / kPanelCols][kMaxTokens];
-  alignas(64) float totals[kMaxCols / kPanelCols][kMaxTokens];
-  alignas(64) int32_t corrections[kMaxCols / 16][kMaxTokens];  // of a panel's groups: -offset * sum
-};
-
-thread_local Group tokens_of_thread;  // too large for a stack; touched as far as a matrix is wide
+constexpr size_t kMinTokens = kPanelGroups<Format> == 2 ? 12 : 9;
 
 // Registers: 0, 1 dots [tokens, 16 rows]; 4, 5 tokens [tokens, 4 * dwords]; 6, 7 levels [dwords, 16 rows of 4].
 struct alignas(64) Config {
@@ -57,41 +45,11 @@ constexpr size_t kRing = 2 * kDistance;
 // What travels through memory between the vector and the matrix registers.
 struct Buffers {
   alignas(64) unsigned char levels[kRing][8][64];
-  alignas(64) int32_t dots[kRing][2][kMaxTokens][kTileRows];  // [panel, group]
+  alignas(64) int32_t dots[kRing][2][kGroupTokens][kTileRows];  // [panel, group]
 };
 
 template <class Format>
 constexpr size_t kDwords = 8 / kPanelGroups<Format>;
-
-// GCC 12 takes what is read between statements of assembly for never read, and drops the call.
-#ifdef __clang__
-#define TEAPOT_KEEP_CALL [[gnu::noinline]]
-#else
-#define TEAPOT_KEEP_CALL [[gnu::noipa]]
-#endif
-
-// groups: of a panel.
-TEAPOT_KEEP_CALL void fill(Group& group, size_t cols, const Activations& x, const uint32_t* token_index, size_t begin, size_t count,
-                           int32_t offset, size_t groups) {
-  for (size_t t = 0; t < kMaxTokens; ++t) {
-    const size_t row = t < count ? (token_index ? token_index[begin + t] : begin + t) : 0;
-    const int8_t* const q8 = x.q8 + row * x.stride;
-    const float* const scales = x.scales + row * x.stride / kQuantBlock;
-    const float* const totals = x.totals + row * x.stride / kQuantBlock;
-    const int32_t* const sums = x.sums + row * x.stride / (kQuantBlock / 2);
-    for (size_t p = 0; p < cols / kPanelCols; ++p) {
-      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q8 + p * kPanelCols));
-      _mm256_store_si256(reinterpret_cast<__m256i*>(group.q8[p][t]), t < count ? bytes : _mm256_setzero_si256());
-      group.scales[p][t] = scales[p];
-      group.totals[p][t] = totals[p];
-      if (groups == 2) {
-        for (size_t g = 0; g < 2; ++g) group.corrections[2 * p + g][t] = -offset * sums[2 * p + g];
-      } else {
-        group.corrections[p][t] = -offset * (sums[2 * p] + sums[2 * p + 1]);
-      }
-    }
-  }
-}
 
 template <int kDots, int kTokenBytes, int kLevels>
 [[gnu::always_inline]] inline void multiply(const int8_t* tokens, const unsigned char* levels, int32_t* dots) {
@@ -103,15 +61,15 @@ template <int kDots, int kTokenBytes, int kLevels>
 }
 
 template <class Format>
-[[gnu::always_inline]] inline void multiply_panel(const Group& group, size_t p, Buffers& buffers) {
+[[gnu::always_inline]] inline void multiply_panel(const TokenGroup& group, size_t p, Buffers& buffers) {
   const size_t i = p % kRing;
   multiply<0, 4, 6>(group.q8[p][0], buffers.levels[i][0], buffers.dots[i][0][0]);
   if constexpr (kPanelGroups<Format> == 2) multiply<1, 5, 7>(group.q8[p][0] + 16, buffers.levels[i][4], buffers.dots[i][1][0]);
 }
 
 template <class Format, size_t kTokens>
-[[gnu::always_inline]] inline void add_dots(const Group& group, size_t p, const Head<S>& head, const unsigned char* block, size_t panel,
-                                            const Buffers& buffers, __m512 (&sums)[kTokens]) {
+[[gnu::always_inline]] inline void add_dots(const TokenGroup& group, size_t p, const Head<S>& head, const unsigned char* block,
+                                            size_t panel, const Buffers& buffers, __m512 (&sums)[kTokens]) {
   constexpr size_t kGroups = kPanelGroups<Format>;
   Panel<S, Format> scales;
   read_scales<S>(Format(), head, block, panel, 0, scales);
@@ -121,7 +79,10 @@ template <class Format, size_t kTokens>
 #pragma GCC unroll 2
     for (size_t g = 0; g < kGroups; ++g) {
       __m512i dots = _mm512_load_si512(buffers.dots[p % kRing][g][t]);
-      if constexpr (Format::kOffset != 0) dots = _mm512_add_epi32(dots, _mm512_set1_epi32(group.corrections[kGroups * p + g][t]));
+      if constexpr (Format::kOffset != 0) {
+        const int32_t sum = kGroups == 2 ? group.sums[p][g][t] : group.sums[p][0][t] + group.sums[p][1][t];
+        dots = _mm512_sub_epi32(dots, _mm512_set1_epi32(Format::kOffset * sum));
+      }
       sums[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots), _mm512_mul_ps(scales.scale[g], scale), sums[t]);
     }
     if constexpr (Format::kHasMin) sums[t] = _mm512_fnmadd_ps(scales.min, _mm512_set1_ps(group.totals[p][t]), sums[t]);
@@ -130,8 +91,8 @@ template <class Format, size_t kTokens>
 
 // One tile x kTokens tokens, of which `count` are there.
 template <class Format, size_t kTokens>
-[[gnu::noinline]] void tile_amx(const unsigned char* tile, size_t cols, const Group& group, size_t count, size_t from, size_t to,
-                                float* out, size_t out_stride) {
+[[gnu::noinline]] void tile_amx(const unsigned char* tile, size_t far, size_t cols, const TokenGroup& group, size_t count, size_t from,
+                                size_t to, float* out, size_t out_stride) {
   using Layout = Tiled<Format>;
   const unsigned char* const body = tile + tile_front<Format>(cols);
   const size_t panels = cols / kPanelCols;
@@ -145,8 +106,7 @@ template <class Format, size_t kTokens>
   for (size_t step = 0; step < panels + 2 * kDistance; ++step) {
     if (step < panels) {
       constexpr size_t kPanelBytes = Layout::kBlock / Layout::kPanels;
-#pragma GCC unroll 8
-      for (size_t i = 0; i < kPanelBytes; i += 64) fetch_ahead(body + step * kPanelBytes + i);
+      fetch_ahead<kPanelBytes>(body + step * kPanelBytes, far);
       __m512i levels[8];
       read_levels<S>(Format(), block_of(step), step % Layout::kPanels, 0, levels);
 #pragma GCC unroll 8
@@ -165,18 +125,13 @@ template <class Format, size_t kTokens>
 }
 
 template <class Format, size_t kTokens>
-void run_group(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
-               size_t begin, size_t count, float* out, size_t out_stride) {
-  Group& group = tokens_of_thread;
-  fill(group, cols, x, token_index, begin, count, Format::kOffset, kPanelGroups<Format>);
+void run_group(const unsigned char* weights, size_t cols, size_t first, size_t last, const TokenGroup& group, size_t count, float* out,
+               size_t out_stride) {
   const Config config(kTokens, kDwords<Format>);
   tile_configure(&config);
-  const size_t bytes = tile_bytes<Format>(cols);
-  for (size_t row = first / kTileRows * kTileRows; row < last; row += kTileRows) {
-    const size_t from = row < first ? first - row : 0, to = last - row < kTileRows ? last - row : kTileRows;
-    tile_amx<Format, kTokens>(weights + row / kTileRows * bytes, cols, group, count, from, to,
-                              out + begin * out_stride + (row + from - first), out_stride);
-  }
+  for_tiles<Format>(weights, cols, first, last, out, [&](const unsigned char* tile, size_t far, size_t from, size_t to, float* y) {
+    tile_amx<Format, kTokens>(tile, far, cols, group, count, from, to, y, out_stride);
+  });
   tile_release();
 }
 
@@ -186,16 +141,12 @@ template <class Format>
 void tiled_q8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
               size_t tokens, float* out, size_t out_stride) {
   size_t begin = 0;
-  if (cols <= kMaxCols) {
-    while (tokens - begin >= kMinTokens<Format>) {
-      const size_t count = tokens - begin < kMaxTokens ? tokens - begin : kMaxTokens;
-      if (count <= 8) {
-        run_group<Format, 8>(weights, cols, first, last, x, token_index, begin, count, out, out_stride);
-      } else {
-        run_group<Format, 16>(weights, cols, first, last, x, token_index, begin, count, out, out_stride);
-      }
-      begin += count;
-    }
+  while (cols <= kGroupCols && tokens - begin >= kMinTokens<Format>) {
+    const size_t count = tokens - begin < kGroupTokens ? tokens - begin : kGroupTokens;
+    fill(tokens_of_thread, cols, x, token_index, begin, count, count <= 8 ? 8 : kGroupTokens);
+    const auto run = count <= 8 ? run_group<Format, 8> : run_group<Format, kGroupTokens>;
+    run(weights, cols, first, last, tokens_of_thread, count, out + begin * out_stride, out_stride);
+    begin += count;
   }
   if (begin == tokens) return;
   Activations rest = x;

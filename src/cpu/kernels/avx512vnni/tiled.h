@@ -6,6 +6,10 @@
 namespace teapot::cpu {
 namespace {
 
+struct [[gnu::packed, gnu::may_alias]] Dword {
+  int8_t bytes[4];
+};
+
 struct TiledDotVnni {
   static constexpr bool kSigned = false;
 
@@ -15,9 +19,8 @@ struct TiledDotVnni {
     __m512i sum = correction == 0 ? _mm512_setzero_si512() : _mm512_set1_epi32(correction);
 #pragma GCC unroll 8
     for (size_t j = 0; j < kDwords; ++j) {
-      int32_t four;
-      __builtin_memcpy(&four, x + 4 * j, 4);
-      sum = _mm512_dpbusd_epi32(sum, levels[j], _mm512_set1_epi32(four));
+      // GCC would load and spread the four bytes in an instruction of its own.
+      asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(levels[j]), "m"(*reinterpret_cast<const Dword*>(x + 4 * j)));
     }
     return sum;
   }

@@ -32,12 +32,11 @@ struct Chains {
 
 template <class S, class Format, int kTokens, size_t kParts>
   requires(Format::kElements == 1)
-[[gnu::always_inline]] inline void add_columns(Format format, const unsigned char* tile, size_t cols, size_t part,
+[[gnu::always_inline]] inline void add_columns(Format format, const unsigned char* tile, size_t far, size_t cols, size_t part,
                                                const float* const* tokens, Chains<S, kTokens> (&sums)[kParts]) {
   for (size_t c = 0; c < cols; c += 2) {
     const unsigned char* const p = tile + c / 2 * Tiled<Format>::kPairBytes;
-#pragma GCC unroll 2
-    for (size_t i = 0; i < Tiled<Format>::kPairBytes; i += 64) fetch_ahead(p + i);
+    fetch_ahead<Tiled<Format>::kPairBytes>(p, far);
 #pragma GCC unroll 2
     for (size_t v = 0; v < kParts; ++v) {
       typename S::Floats even, odd;
@@ -71,7 +70,7 @@ template <class S, class Format, int kTokens>
 }
 
 template <class S, class Format, int kTokens, size_t kParts>
-[[gnu::always_inline]] inline void add_columns(Format format, const unsigned char* tile, size_t cols, size_t part,
+[[gnu::always_inline]] inline void add_columns(Format format, const unsigned char* tile, size_t, size_t cols, size_t part,
                                                const float* const* tokens, Chains<S, kTokens> (&sums)[kParts]) {
   using Layout = Tiled<Format>;
   const unsigned char* const body = tile + tile_front<Format>(cols);
@@ -92,8 +91,8 @@ template <class S, class Format, int kTokens, size_t kParts>
 // One tile x kTokens tokens. With few tokens all its parts go together, so that memory is read once; with more, the registers hold one
 // part's sums only.
 template <class S, class Format, int kTokens>
-[[gnu::noinline]] void tile_f32(const unsigned char* tile, size_t cols, const float* const* tokens, size_t from, size_t to, float* out,
-                                size_t out_stride) {
+[[gnu::noinline]] void tile_f32(const unsigned char* tile, size_t far, size_t cols, const float* const* tokens, size_t from, size_t to,
+                                float* out, size_t out_stride) {
   constexpr size_t kAll = kTileRows / S::kLanes, kParts = kTokens <= 2 ? kAll : 1;
   for (size_t part = 0; part < kAll; part += kParts) {
     Chains<S, kTokens> sums[kParts];
@@ -102,7 +101,7 @@ template <class S, class Format, int kTokens>
 #pragma GCC unroll 8
       for (int t = 0; t < kTokens; ++t) sums[v].even[t] = sums[v].odd[t] = S::set(0.0f);
     }
-    add_columns<S, Format, kTokens, kParts>(Format(), tile, cols, part, tokens, sums);
+    add_columns<S, Format, kTokens, kParts>(Format(), tile, far, cols, part, tokens, sums);
 #pragma GCC unroll 2
     for (size_t v = 0; v < kParts; ++v) {
 #pragma GCC unroll 8
@@ -116,14 +115,16 @@ template <class S, class Format>
 void matmul_tiled_f32(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x,
                       const uint32_t* token_index, size_t tokens, float* out, size_t out_stride) {
   const size_t bytes = tile_bytes<Format>(cols);
+  const unsigned char* const end = weights + (last + kTileRows - 1) / kTileRows * bytes;
   for (size_t row = first / kTileRows * kTileRows; row < last; row += kTileRows) {
     const unsigned char* const tile = weights + row / kTileRows * bytes;
+    const size_t left = static_cast<size_t>(end - tile) - bytes, far = left < kFarAhead ? left : kFarAhead;
     const size_t from = row < first ? first - row : 0, to = last - row < kTileRows ? last - row : kTileRows;
     float* const y = out + (row + from - first);
     const auto run = [&]<int kTokens>(size_t t) {
       const float* group[kTokens];
       for (size_t i = 0; i < kTokens; ++i) group[i] = x.f32 + (token_index ? token_index[t + i] : t + i) * x.stride;
-      tile_f32<S, Format, kTokens>(tile, cols, group, from, to, y + t * out_stride, out_stride);
+      tile_f32<S, Format, kTokens>(tile, far, cols, group, from, to, y + t * out_stride, out_stride);
     };
     size_t t = 0;
     if constexpr (S::kTokens == 8) {

@@ -1,56 +1,42 @@
 // Tiles of quantised rows x int8 activations, for the vector tables (layout: tiles.h; order of sums: kernels.h, tiled_q8).
 #pragma once
 
-#include "cpu/kernels/kernels.h"
 #include "cpu/kernels/simd/tiled_unpack.h"
+#include "cpu/kernels/simd/token_group.h"
 
 namespace teapot::cpu {
 namespace {
 
-// The row of a token.
-struct TiledToken {
-  const int8_t* q8;
-  const float* scales;
-  const int32_t* sums;
-  const float* totals;
-};
-
-inline TiledToken tiled_token(const Activations& x, size_t row) {
-  const size_t at = row * x.stride;
-  return {x.q8 + at, x.scales + at / kQuantBlock, x.sums + at / (kQuantBlock / 2), x.totals + at / kQuantBlock};
-}
-
-// sums[t] += panel x the token's 32 columns from `column`.
-template <class S, class Format, int kTokens>
-[[gnu::always_inline]] inline void add_panel(const Panel<S, Format>& panel, const TiledToken* tokens, size_t column,
+// sums[t] += panel x the token's 32 columns of panel p.
+template <class S, class Format, int kTokens, class Tokens>
+[[gnu::always_inline]] inline void add_panel(const Panel<S, Format>& panel, const Tokens& tokens, size_t p,
                                              typename S::Floats (&sums)[kTokens]) {
   constexpr size_t kGroups = kPanelGroups<Format>;
   constexpr size_t kDwords = 8 / kGroups;
 #pragma GCC unroll 8
-  for (int t = 0; t < kTokens; ++t) {
-    const TiledToken& token = tokens[t];
-    const auto scale = S::set(token.scales[column / kQuantBlock]);
+  for (size_t t = 0; t < kTokens; ++t) {
+    const auto scale = S::set(tokens.scale(p, t));
 #pragma GCC unroll 2
     for (size_t g = 0; g < kGroups; ++g) {
       int32_t correction = 0;
       if constexpr (kTiledOffset<S, Format> != 0) {
-        const int32_t* const halves = token.sums + column / (kQuantBlock / 2);
-        correction = -kTiledOffset<S, Format> * (kGroups == 2 ? halves[g] : halves[0] + halves[1]);
+        correction = -kTiledOffset<S, Format> * (kGroups == 2 ? tokens.sum(p, g, t) : tokens.sum(p, 0, t) + tokens.sum(p, 1, t));
       }
-      const auto dots = S::template dot<Tiled<Format>::kLargestLevel, kDwords>(panel.levels + g * kDwords,
-                                                                               token.q8 + column + 4 * kDwords * g, correction);
+      const auto dots =
+          S::template dot<Tiled<Format>::kLargestLevel, kDwords>(panel.levels + g * kDwords, tokens.q8(p, t) + 4 * kDwords * g, correction);
       sums[t] = S::fma(S::floats(dots), S::mul(panel.scale[g], scale), sums[t]);
     }
-    if constexpr (Format::kHasMin) sums[t] = S::fnma(panel.min, S::set(token.totals[column / kQuantBlock]), sums[t]);
+    if constexpr (Format::kHasMin) sums[t] = S::fnma(panel.min, S::set(tokens.total(p, t)), sums[t]);
   }
 }
 
-// One tile x kTokens tokens; rows [from, to) of its 16 go to out[t * out_stride + ...].
-template <class S, class Format, int kTokens>
-[[gnu::noinline]] void tile_int8(const unsigned char* tile, size_t cols, const TiledToken* tokens, size_t from, size_t to, float* out,
-                                 size_t out_stride) {
+// One tile x kTokens tokens; rows [from, to) of its 16 go to out[t * out_stride + ...]. far: of fetch_ahead.
+template <class S, class Format, int kTokens, class Tokens>
+[[gnu::noinline]] void tile_int8(const unsigned char* tile, size_t far, size_t cols, const Tokens& placed, size_t from, size_t to,
+                                 float* out, size_t out_stride) {
   using Layout = Tiled<Format>;
   constexpr size_t kParts = kTileRows / S::kLanes;
+  const Tokens tokens = placed;
   const unsigned char* const body = tile + tile_front<Format>(cols);
   const size_t blocks = cols / Format::kElements;
   typename S::Floats sums[kParts][kTokens];
@@ -68,14 +54,13 @@ template <class S, class Format, int kTokens>
 #pragma GCC unroll 1
     for (size_t p = 0; p < Layout::kPanels; ++p) {
       constexpr size_t kPanelBytes = Layout::kBlock / Layout::kPanels;
-#pragma GCC unroll 8
-      for (size_t i = 0; i < kPanelBytes; i += 64) fetch_ahead(block + p * kPanelBytes + i);
+      fetch_ahead<kPanelBytes>(block + p * kPanelBytes, far);
 #pragma GCC unroll 2
       for (size_t v = 0; v < kParts; ++v) {
         Panel<S, Format> panel;
         read_scales<S>(Format(), heads[v], block, p, v, panel);
         read_levels<S>(Format(), block, p, v, panel.levels);
-        add_panel<S, Format, kTokens>(panel, tokens, b * Format::kElements + p * kPanelCols, sums[v]);
+        add_panel<S, Format, kTokens>(panel, tokens, b * Layout::kPanels + p, sums[v]);
       }
     }
   }
@@ -86,44 +71,66 @@ template <class S, class Format, int kTokens>
   }
 }
 
-// Tokens in groups of 8, 4, 2, 1.
-template <class S, class Format>
-[[gnu::always_inline]] inline void tile_int8_any(const unsigned char* tile, size_t cols, const TiledToken* tokens, size_t count,
-                                                 size_t from, size_t to, float* out, size_t out_stride) {
-  size_t t = 0;
-  if constexpr (S::kTokens == 8) {
-    for (; t + 8 <= count; t += 8) tile_int8<S, Format, 8>(tile, cols, tokens + t, from, to, out + t * out_stride, out_stride);
+// fn(tile, how far to fetch ahead, from, to, out) for the tiles that hold rows [first, last) of a matrix.
+template <class Format, class F>
+[[gnu::always_inline]] inline void for_tiles(const unsigned char* weights, size_t cols, size_t first, size_t last, float* out, F fn) {
+  const size_t bytes = tile_bytes<Format>(cols);
+  const unsigned char* const end = weights + (last + kTileRows - 1) / kTileRows * bytes;
+  for (size_t row = first / kTileRows * kTileRows; row < last; row += kTileRows) {
+    const size_t from = row < first ? first - row : 0, to = last - row < kTileRows ? last - row : kTileRows;
+    const unsigned char* const tile = weights + row / kTileRows * bytes;
+    const size_t left = static_cast<size_t>(end - tile) - bytes;
+    fn(tile, left < kFarAhead ? left : kFarAhead, from, to, out + (row + from - first));
   }
-  for (; t + 4 <= count; t += 4) tile_int8<S, Format, 4>(tile, cols, tokens + t, from, to, out + t * out_stride, out_stride);
-  for (; t + 2 <= count; t += 2) tile_int8<S, Format, 2>(tile, cols, tokens + t, from, to, out + t * out_stride, out_stride);
-  if (t < count) tile_int8<S, Format, 1>(tile, cols, tokens + t, from, to, out + t * out_stride, out_stride);
 }
 
-// Tiles that are run through with some tokens before the next tokens come: they and the tokens stay in L2.
-constexpr size_t kTiledReuseBytes = 256 << 10;
-constexpr size_t kTiledTokens = 16;
+// All tiles with the same few tokens.
+template <class S, class Format, int kTokens>
+void placed_int8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
+                 size_t begin, float* out, size_t out_stride) {
+  const PlacedTokens<kTokens> tokens(x, token_index, begin);
+  for_tiles<Format>(weights, cols, first, last, out, [&](const unsigned char* tile, size_t far, size_t from, size_t to, float* y) {
+    tile_int8<S, Format, kTokens>(tile, far, cols, tokens, from, to, y, out_stride);
+  });
+}
+
+// Tile after tile with all tokens of the group, 8, 4, 2 and 1 together: it comes from memory once.
+template <class S, class Format>
+void grouped_int8(const unsigned char* weights, size_t cols, size_t first, size_t last, const TokenGroup& group, size_t count, float* out,
+                  size_t out_stride) {
+  for_tiles<Format>(weights, cols, first, last, out, [&](const unsigned char* tile, size_t far, size_t from, size_t to, float* y) {
+    size_t t = 0;
+    if constexpr (S::kTokens == 8) {
+      for (; t + 8 <= count; t += 8)
+        tile_int8<S, Format, 8>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
+    }
+    for (; t + 4 <= count; t += 4)
+      tile_int8<S, Format, 4>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
+    for (; t + 2 <= count; t += 2)
+      tile_int8<S, Format, 2>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
+    if (t < count) tile_int8<S, Format, 1>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
+  });
+}
 
 template <class S, class Format>
 void matmul_tiled_int8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x,
                        const uint32_t* token_index, size_t tokens, float* out, size_t out_stride) {
-  if (first == last) return;
-  const size_t bytes = tile_bytes<Format>(cols);
-  const size_t end_tile = (last + kTileRows - 1) / kTileRows;
-  const size_t reuse = tokens > kTiledTokens && bytes < kTiledReuseBytes ? kTiledReuseBytes / bytes : 1;
-  for (size_t begin_tile = first / kTileRows; begin_tile < end_tile; begin_tile += reuse) {
-    const size_t stop_tile = begin_tile + reuse < end_tile ? begin_tile + reuse : end_tile;
-    for (size_t begin = 0; begin < tokens; begin += kTiledTokens) {
-      const size_t count = tokens - begin < kTiledTokens ? tokens - begin : kTiledTokens;
-      TiledToken group[kTiledTokens];
-      for (size_t t = 0; t < count; ++t) group[t] = tiled_token(x, token_index ? token_index[begin + t] : begin + t);
-      for (size_t tile = begin_tile; tile < stop_tile; ++tile) {
-        const size_t row = tile * kTileRows;
-        const size_t from = row < first ? first - row : 0, to = last - row < kTileRows ? last - row : kTileRows;
-        float* const y = out + begin * out_stride + (row + from - first);
-        tile_int8_any<S, Format>(weights + tile * bytes, cols, group, count, from, to, y, out_stride);
-      }
+  size_t begin = 0;
+  if (cols <= kGroupCols) {
+    while (tokens - begin > 4) {
+      const size_t count = tokens - begin < kGroupTokens ? tokens - begin : kGroupTokens;
+      fill(tokens_of_thread, cols, x, token_index, begin, count, count);
+      grouped_int8<S, Format>(weights, cols, first, last, tokens_of_thread, count, out + begin * out_stride, out_stride);
+      begin += count;
     }
   }
+  for (; begin + 4 <= tokens; begin += 4) {
+    placed_int8<S, Format, 4>(weights, cols, first, last, x, token_index, begin, out + begin * out_stride, out_stride);
+  }
+  for (; begin + 2 <= tokens; begin += 2) {
+    placed_int8<S, Format, 2>(weights, cols, first, last, x, token_index, begin, out + begin * out_stride, out_stride);
+  }
+  if (begin < tokens) placed_int8<S, Format, 1>(weights, cols, first, last, x, token_index, begin, out + begin * out_stride, out_stride);
 }
 
 }  // namespace

@@ -23,9 +23,19 @@ constexpr int kTiledOffset = S::kSigned && kFullBytes<Format> ? 0 : Format::kOff
 template <class Format>
 constexpr size_t kPanelGroups = kPanelCols / Format::kGroup;
 
-// The processor's prefetcher stops at the borders of pages: so far ahead of the reading, the next is asked for.
-[[gnu::always_inline]] inline void fetch_ahead(const unsigned char* p) {
-  _mm_prefetch(reinterpret_cast<const char*>(p + 4096), _MM_HINT_T0);
+// How far ahead of its reading a tile's kernel asks for bytes: the processor's own prefetcher stops at the borders of pages. Far ahead into
+// L2, whose queue is long, near into L1; measured on a Xeon beside plain reads, one, two, four tokens of Q4_K: 100, 92, 80 % with L1 at 4
+// KiB alone, 112, 100, 96 % with both.
+constexpr size_t kFarAhead = 6144, kNearAhead = 640;
+
+// far: kFarAhead, less where that would be beyond the worker's last tile.
+template <size_t kBytes>
+[[gnu::always_inline]] inline void fetch_ahead(const unsigned char* p, size_t far) {
+#pragma GCC unroll 8
+  for (size_t i = 0; i < kBytes; i += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(p + far + i), _MM_HINT_T1);
+    _mm_prefetch(reinterpret_cast<const char*>(p + kNearAhead + i), _MM_HINT_T0);
+  }
 }
 
 // What a block's panels have in common.

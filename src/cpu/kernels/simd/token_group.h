@@ -1,0 +1,87 @@
+// Up to 16 tokens side by side, as a panel's dots want them: one pointer for all, and the rows of a matrix register.
+#pragma once
+
+#include <immintrin.h>
+
+#include "cpu/kernels/kernels.h"
+#include "cpu/kernels/tiles.h"
+
+namespace teapot::cpu {
+namespace {
+
+constexpr size_t kGroupTokens = 16;
+constexpr size_t kGroupCols = 32768;  // of activations, at most; wider ones are read where they lie
+
+struct TokenGroup {
+  alignas(64) int8_t q8[kGroupCols / kPanelCols][kGroupTokens][kPanelCols];
+  alignas(64) float scales[kGroupCols / kPanelCols][kGroupTokens];
+  alignas(64) float totals[kGroupCols / kPanelCols][kGroupTokens];
+  alignas(64) int32_t sums[kGroupCols / kPanelCols][2][kGroupTokens];  // of each half of a panel
+};
+
+// Too large for a stack; touched as far as a matrix is wide.
+thread_local TokenGroup tokens_of_thread;
+
+// GCC 12 takes what is read between statements of assembly for never read, and drops the call.
+#ifdef __clang__
+#define TEAPOT_KEEP_CALL [[gnu::noinline]]
+#else
+#define TEAPOT_KEEP_CALL [[gnu::noipa]]
+#endif
+
+// Tokens [begin, begin + count) of a call; slots up to `slots` that have no token get zeros.
+TEAPOT_KEEP_CALL void fill(TokenGroup& group, size_t cols, const Activations& x, const uint32_t* token_index, size_t begin, size_t count,
+                           size_t slots) {
+  for (size_t t = 0; t < slots; ++t) {
+    const size_t row = t < count ? (token_index ? token_index[begin + t] : begin + t) : 0;
+    const int8_t* const q8 = x.q8 + row * x.stride;
+    const float* const scales = x.scales + row * x.stride / kQuantBlock;
+    const float* const totals = x.totals + row * x.stride / kQuantBlock;
+    const int32_t* const sums = x.sums + row * x.stride / (kQuantBlock / 2);
+    for (size_t p = 0; p < cols / kPanelCols; ++p) {
+      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q8 + p * kPanelCols));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(group.q8[p][t]), t < count ? bytes : _mm256_setzero_si256());
+      group.scales[p][t] = scales[p];
+      group.totals[p][t] = totals[p];
+      group.sums[p][0][t] = sums[2 * p];
+      group.sums[p][1][t] = sums[2 * p + 1];
+    }
+  }
+}
+
+// Where a kernel finds its tokens: in the group, from a slot on.
+struct GroupedTokens {
+  const TokenGroup& group;
+  size_t slot;
+
+  const int8_t* q8(size_t panel, size_t t) const { return group.q8[panel][slot + t]; }
+  float scale(size_t panel, size_t t) const { return group.scales[panel][slot + t]; }
+  float total(size_t panel, size_t t) const { return group.totals[panel][slot + t]; }
+  int32_t sum(size_t panel, size_t half, size_t t) const { return group.sums[panel][half][slot + t]; }
+};
+
+// The same, where they lie: for so few that their pointers stay in registers.
+template <int kTokens>
+struct PlacedTokens {
+  struct Row {
+    const int8_t* q8;
+    const float* scales;
+    const float* totals;
+    const int32_t* sums;
+  };
+  Row rows[kTokens];
+
+  PlacedTokens(const Activations& x, const uint32_t* token_index, size_t begin) {
+    for (size_t t = 0; t < kTokens; ++t) {
+      const size_t at = (token_index ? token_index[begin + t] : begin + t) * x.stride;
+      rows[t] = {x.q8 + at, x.scales + at / kQuantBlock, x.totals + at / kQuantBlock, x.sums + at / (kQuantBlock / 2)};
+    }
+  }
+  const int8_t* q8(size_t panel, size_t t) const { return rows[t].q8 + panel * kPanelCols; }
+  float scale(size_t panel, size_t t) const { return rows[t].scales[panel]; }
+  float total(size_t panel, size_t t) const { return rows[t].totals[panel]; }
+  int32_t sum(size_t panel, size_t half, size_t t) const { return rows[t].sums[2 * panel + half]; }
+};
+
+}  // namespace
+}  // namespace teapot::cpu
