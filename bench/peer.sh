@@ -6,14 +6,17 @@
 #                 [--peer-flags "-rtr -thp"] [--flags "--isa avx2"] BINARY...
 #
 # --peer-flags are the peer's own (ik_llama.cpp: "-rtr -thp" for llama-batched-bench, "-rtr 1 -thp 1" for llama-bench; give "" for its defaults).
-# llama-bench decodes one sequence: its lines are c=1 and prefill. A BINARY called teapot is run as teapot with the peer's flags: that is how a
-# lever's pair is measured (--flags "" --peer-flags "--plan eager" build/teapot).
+# llama-bench decodes one sequence: its lines are c=1 and prefill. llama-batched-bench gives all sequences token 0, so that they choose the same
+# experts: beyond c=1 the peer reads fewer weights than teapot, whose sequences differ. ik_llama.cpp reads the prompts of several sequences of
+# a hybrid model token by token: with -pps it reads one for all, and decodes the same.
+# A BINARY called teapot is run as teapot with the peer's flags: that is how a lever's pair is measured (--flags "" --peer-flags "--plan eager"
+# build/teapot).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 binary=$here/../build/teapot model='' pairs=8 seed=1 threads=2 c=1,4,8 prompt=256 gen=32 peer_flags='' flags=''
 peers=()
-usage() { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 while (($#)); do
   case $1 in
     --binary) binary=$2; shift 2 ;;
@@ -46,10 +49,10 @@ print("prefill %d, s\t%f" % (run["prefill"]["tokens"], run["prefill"]["tokens"] 
 batched_bench() {  # binary, flags
   local most=${c##*,}
   # shellcheck disable=SC2086
-  "$1" -m "$model" -c $(((prompt + gen) * most)) -b 2048 -ub 512 -npp "$prompt" -ntg "$gen" -npl "$c" -t "$threads" -tb "$threads" $2 2>/dev/null |
+  "$1" -m "$model" -c $(((prompt + gen) * most)) -b 2048 -ub 512 -npp "$prompt" -ntg "$gen" -npl "$c" -t "$threads" -tb "$threads" $2 2>&1 |
     python3 -c '
 import sys
-for line in sys.stdin:  # | PP | TG | B | N_KV | T_PP s | S_PP t/s | T_TG s | ...
+for line in sys.stdin:  # among the log: | PP | TG | B | N_KV | T_PP s | S_PP t/s | T_TG s | ...
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     if len(cells) < 8 or not cells[0].isdigit(): continue
     print("decode c=%s, ms\t%f" % (cells[2], 1000 * float(cells[6]) / int(cells[1])))
