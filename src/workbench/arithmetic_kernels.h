@@ -17,8 +17,7 @@ struct ArithmeticKernel {
   uint64_t (*run)(uint64_t iterations);
 };
 
-// Those that this processor has and the system lets the process use. With AMX, each thread that runs such a kernel must have called
-// this or have been started by one that did.
+// Those that this processor has and the system lets the process use: asking is what this does, for tile registers.
 std::vector<ArithmeticKernel> arithmetic_kernels();
 
 }  // namespace teapot::workbench

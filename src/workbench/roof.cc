@@ -117,7 +117,7 @@ Result<Roof> measure_roof(size_t threads) {
     return fail(ErrorKind::kUnsupported, "threads: {} cannot be bound to {}", threads, topology.describe());
   }
   const std::vector<unsigned> cpus = topology.place(threads);
-  const std::vector<ArithmeticKernel> arithmetic = arithmetic_kernels();  // before the team starts: it inherits the right to tiles
+  const std::vector<ArithmeticKernel> arithmetic = arithmetic_kernels();
   TEAPOT_TRY(const auto team, cpu::ThreadTeam::create(threads, cpus));
   TEAPOT_TRY(const auto pin, cpu::CallerPin::to(cpus[0]));
   const Crew crew{threads, [&team](const std::function<void(size_t)>& fn) -> Status {
