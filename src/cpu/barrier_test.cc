@@ -14,7 +14,7 @@ TEST_P(BarrierWaits, AllSeeWhatAllWroteAndTheLastWorksAlone) {
   // Those that never sleep must not be more than the processors, or they wait for the scheduler.
   const uint32_t members = GetParam() == Wait::kSpin ? 2 : 4;
   constexpr int kRounds = 100;
-  Barrier barrier(members, GetParam(), 1000);
+  Barrier barrier(members, {GetParam(), 1000});
   std::vector<int> values(members);  // plain ints: the barrier must publish them
   int sum = 0, serial = 0;
   std::atomic<int> wrong = 0;
@@ -41,7 +41,7 @@ TEST_P(BarrierWaits, AllSeeWhatAllWroteAndTheLastWorksAlone) {
 }
 
 TEST_P(BarrierWaits, ALateMemberWakesTheOthers) {
-  Barrier barrier(2, GetParam(), 1000);
+  Barrier barrier(2, {GetParam(), 1000});
   std::jthread early([&] { barrier.arrive([] {}); });
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_TRUE(barrier.arrive([] {}));
@@ -50,7 +50,7 @@ TEST_P(BarrierWaits, ALateMemberWakesTheOthers) {
 INSTANTIATE_TEST_SUITE_P(All, BarrierWaits, testing::Values(Wait::kFutex, Wait::kSpin, Wait::kSpinFutex));
 
 TEST(Barrier, OfOneNeverWaits) {
-  Barrier barrier(1, Wait::kFutex, 0);
+  Barrier barrier(1, {Wait::kFutex, 0});
   int calls = 0;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(barrier.arrive([&] { ++calls; }));
   EXPECT_EQ(calls, 3);

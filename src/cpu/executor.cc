@@ -104,7 +104,7 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
   logits_.drop_outgrown();
   result.rows.clear();
   result.taps.clear();
-  bool keep_logits = false;
+  bool keep_logits = environment_.levers.full_logits;
   for (uint32_t row = 0; row < rows; ++row) {
     if (packet.returns[row] != plan::RowReturn::kNothing) result.rows.push_back(row);
     keep_logits = keep_logits || packet.returns[row] == plan::RowReturn::kLogits;
@@ -131,7 +131,7 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
             .worker_stride = worker_stride_,
             .logits = reinterpret_cast<float*>(logits_.data()),
             .kv_type = settings_.kv_type,
-            .fold_rows = settings_.fold_rows,
+            .sync = settings_.sync,
             .packet = packet,
             .states = states,
             .places = places_,
@@ -190,16 +190,14 @@ void Executor::run_region(Step& step, std::span<const OpGroup> groups, std::span
     for (size_t i = 0; i < ops.size(); ++i) {
       worker.enter(groups[i].index);
       std::visit([&](const auto& op) { op.run(worker); }, ops[i]);
-      const BoundOp* const next = i + 1 == ops.size() ? nullptr : &ops[i + 1];
-      const bool folds = next == nullptr || step.folds(rows, row_floats(*next));
-      worker.sync([&] {
-        finish(ops[i], step);
-        for (size_t row = 0; next != nullptr && folds && row < rows; ++row) begin_row(*next, step, row, index);
-      });
-      if (folds) continue;
-      worker.enter(groups[i + 1].index);
-      worker.phase("rows", rows, [&](size_t row) { begin_row(*next, step, row, index); });
-      worker.sync();
+      if (i + 1 == ops.size()) {
+        worker.sync([&] { finish(ops[i], step); });
+      } else {
+        const BoundOp& next = ops[i + 1];
+        worker.sync_rows(
+            "rows", groups[i + 1].index, rows, row_floats(next), [&] { finish(ops[i], step); },
+            [&](size_t row) { begin_row(next, step, row, index); }, [] {});
+      }
     }
   });
   for (const BoundOp& op : ops) {
@@ -213,7 +211,8 @@ void Executor::traffic(std::vector<plan::OpTraffic>& out) const {
   if (ran_ == nullptr) return;
   std::vector<uint32_t> touched(ran_->source.ops.size());
   for (size_t i = 0; i < ran_->groups.size(); ++i) touched[ran_->groups[i].index] = ran_experts_[i];
-  count_traffic(ran_->source, environment_, settings_.kv_type, {ran_sequences_, ran_->source.shape.rows, ran_asked_, touched}, out);
+  count_traffic(ran_->source, environment_, {settings_.kv_type, settings_.bf16_state},
+                {ran_sequences_, ran_->source.shape.rows, ran_asked_, touched}, out);
 }
 
 plan::StepTrace Executor::trace() const {

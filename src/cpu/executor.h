@@ -25,7 +25,8 @@ class Executor {
     KvType kv_type;
     Pages pages;
     PlanMode plan = PlanMode::kStatic;
-    bool fold_rows = true;            // Step::fold_rows
+    Sync sync = Sync::kFlags;
+    bool bf16_state = false;          // width of the recurrent state; else f32
     bool allocate_each_step = false;  // scratch comes from malloc, step by step
   };
 

@@ -34,16 +34,16 @@ CallerPin::~CallerPin() {
   if (thread_ != 0) sched_setaffinity(thread_, sizeof(before_), &before_);
 }
 
-ThreadTeam::ThreadTeam(size_t workers, const Waiting& waiting)
-    : workers_(workers),
-      barrier_(static_cast<uint32_t>(workers), waiting.wait, static_cast<uint64_t>(waiting.spin_us * 1000 * ticks_per_ns())) {}
+ThreadTeam::ThreadTeam(size_t workers, const WaitPolicy& policy)
+    : workers_(workers), barrier_(static_cast<uint32_t>(workers), policy), gate_(policy) {}
 
 Result<std::unique_ptr<ThreadTeam>> ThreadTeam::create(size_t workers, std::span<const CpuList> cpus, const Waiting& waiting) {
   if (workers == 0 || (!cpus.empty() && cpus.size() != workers)) {
     return fail(ErrorKind::kInternal, "thread team of {} workers with {} places", workers, cpus.size());
   }
   // Started before they join the barrier for the first time: a team that cannot be completed must still be able to end.
-  std::unique_ptr<ThreadTeam> team(new ThreadTeam(workers, waiting));
+  const WaitPolicy policy{waiting.wait, static_cast<uint64_t>(waiting.spin_us * 1000 * ticks_per_ns())};
+  std::unique_ptr<ThreadTeam> team(new ThreadTeam(workers, policy));
   std::vector<std::jthread>& threads = team->threads_;
   threads.reserve(workers - 1);
   std::atomic<int> go = 0;  // 1: work, -1: end
@@ -95,7 +95,7 @@ ThreadTeam::~ThreadTeam() {
 void ThreadTeam::fork_join(Task task, void* context) {
   task_ = task;
   context_ = context;
-  next_item_.store(0, std::memory_order_relaxed);
+  begin_phase();
   barrier_.arrive([] {});
   task(context, 0);
   barrier_.arrive([] {});

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "cpu/barrier.h"
+#include "cpu/gate.h"
 
 namespace teapot::cpu {
 
@@ -90,19 +91,27 @@ class ThreadTeam {
   bool sync(F&& last) {
     return barrier_.arrive([&] {
       last();
-      next_item_.store(0, std::memory_order_relaxed);
+      begin_phase();
     });
   }
+
+  // Within a run: the first pieces of a phase, of which the later ones need all. As Gate has it; closed when a phase begins.
+  Gate& gate() { return gate_; }
 
  private:
   using Task = void (*)(void* context, size_t worker);
 
-  ThreadTeam(size_t workers, const Waiting& waiting);
+  ThreadTeam(size_t workers, const WaitPolicy& policy);
   void fork_join(Task task, void* context);
   void work(size_t worker);
+  void begin_phase() {
+    next_item_.store(0, std::memory_order_relaxed);
+    gate_.close();
+  }
 
   const size_t workers_;
   Barrier barrier_;
+  Gate gate_;
   alignas(64) std::atomic<size_t> next_item_ = 0;
   Task task_ = nullptr;  // published by the barrier, like the two below
   void* context_ = nullptr;

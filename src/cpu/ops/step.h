@@ -12,6 +12,13 @@
 
 namespace teapot::cpu {
 
+// How the workers wait for pieces of work on rows (norms, rounding, routing) that stand between two phases.
+enum class Sync : uint8_t {
+  kOp,     // a barrier before and after them
+  kLayer,  // the last to come to the barrier before them does them, if they are few
+  kFlags   // the first to come share them out; an item that reads them waits for them, not for all workers
+};
+
 // Where a row of the step belongs.
 struct RowPlace {
   SequenceState* state;
@@ -26,7 +33,7 @@ struct Step {
   size_t worker_stride;
   float* logits;  // [rows that return something, vocab]
   KvType kv_type;
-  bool fold_rows;  // small pieces of work on rows are done at a barrier, by the last to arrive, instead of in phases of their own
+  Sync sync;
 
   const plan::StepPacket& packet;
   std::span<SequenceState* const> states;  // [packet.sequences]
@@ -37,11 +44,13 @@ struct Step {
   size_t rows() const { return places.size(); }
   std::byte* worker(size_t index) const { return worker_scratch + index * worker_stride; }
 
-  // Whether work on rows (floats touched in each) is small enough for one worker while the others wait: sharing it out costs a barrier,
-  // about a microsecond; decode steps of 8 rows of 8192 take no more than some ten.
+  // Whether work on rows (floats touched in each) is left to the last worker that comes to the barrier before it, while the others wait.
   bool folds(size_t count, size_t floats_per_row) const {
     const size_t floats = count * floats_per_row;
-    return floats == 0 || (fold_rows && count <= 8 && floats <= 8 * 8192);
+    if (floats == 0) return true;
+    if (sync == Sync::kOp) return false;
+    if (count == 1 || team.workers() == 1) return true;  // nothing to share out
+    return sync == Sync::kLayer && count <= 8 && floats <= 8 * 8192;
   }
 };
 

@@ -1,4 +1,4 @@
-#include "cpu/barrier.h"
+#include "cpu/wait_word.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -21,24 +21,24 @@ void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
 
 }  // namespace
 
-// Sequentially consistent on both sides: either the one who falls asleep sees the new generation, or the one who wrote it sees a sleeper.
-void Barrier::release(uint32_t generation) {
-  generation_.store(generation, std::memory_order_seq_cst);
-  if (sleepers_.load(std::memory_order_seq_cst) != 0) futex(generation_, FUTEX_WAKE, INT_MAX);
+// Sequentially consistent on both sides: either the one who falls asleep sees the new value, or the one who wrote it sees a sleeper.
+void WaitWord::set(uint32_t value) {
+  value_.store(value, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst) != 0) futex(value_, FUTEX_WAKE, INT_MAX);
 }
 
-void Barrier::await(uint32_t generation) {
-  if (wait_ != Wait::kFutex) {
+void WaitWord::await_change(uint32_t old, const WaitPolicy& policy) {
+  if (policy.wait != Wait::kFutex) {
     const uint64_t begin = ticks();
     do {
       for (int i = 0; i < 16; ++i) {
-        if (generation_.load(std::memory_order_acquire) != generation) return;
+        if (value_.load(std::memory_order_acquire) != old) return;
         _mm_pause();
       }
-    } while (wait_ == Wait::kSpin || ticks() - begin < spin_ticks_);
+    } while (policy.wait == Wait::kSpin || ticks() - begin < policy.spin_ticks);
   }
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  while (generation_.load(std::memory_order_seq_cst) == generation) futex(generation_, FUTEX_WAIT, generation);
+  while (value_.load(std::memory_order_seq_cst) == old) futex(value_, FUTEX_WAIT, old);
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
