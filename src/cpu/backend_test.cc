@@ -74,7 +74,7 @@ struct Runner {
   // Logits of all tokens, run in pieces of `chunk`; and the states afterwards.
   std::vector<float> forward(const std::vector<int32_t>& tokens, size_t chunk) {
     std::vector<float> logits;
-    const plan::SlotId slot = open();
+    const plan::SlotId slot = open(static_cast<uint32_t>(tokens.size()));
     for (size_t at = 0; at < tokens.size(); at += chunk) step({{slot, &tokens, at, std::min(chunk, tokens.size() - at), &logits}});
     const plan::StateSnapshot state = backend->snapshot(slot, 0);
     logits.insert(logits.end(), state.recurrent.begin(), state.recurrent.end());
@@ -166,7 +166,7 @@ TEST_P(Backend, AnyChunkingGivesTheSameBits) {
   Runner runner(model, options());
   const std::vector<int32_t> tokens = random_tokens(3);
   const std::vector<float> whole = runner.forward(tokens, kTokens);
-  for (const size_t chunk : {1u, 3u, 7u, 63u, 64u, 65u}) EXPECT_TRUE(same_bits(runner.forward(tokens, chunk), whole)) << chunk;
+  for (const size_t chunk : {1u, 2u, 7u, 8u, 9u, 63u, 64u, 65u}) EXPECT_TRUE(same_bits(runner.forward(tokens, chunk), whole)) << chunk;
 }
 
 TEST_P(Backend, AnyNumberOfThreadsGivesTheSameBits) {
@@ -189,6 +189,36 @@ TEST_P(Backend, SequencesThatShareStepsGetTheBitsOfOnesAlone) {
   runner.step({{runner.open(), &tokens_b, 0, tokens_b.size(), &alone_b}});
   EXPECT_TRUE(same_bits(a, alone_a));
   EXPECT_TRUE(same_bits(b, alone_b));
+}
+
+// Steps of 2 to 8 sequences whose order changes from step to step: dots of one to eight tokens, and experts that some of them share.
+TEST_P(Backend, AnyMixOfSequencesGivesTheBitsOfEachAlone) {
+  constexpr size_t kSequences = 8, kEach = 7;
+  const TinyModel model(type());
+  Runner runner(model, options());
+  std::vector<std::vector<int32_t>> tokens;
+  std::vector<std::vector<float>> mixed(kSequences), alone(kSequences);
+  std::vector<plan::SlotId> slots;
+  for (size_t s = 0; s < kSequences; ++s) {
+    tokens.push_back(random_tokens(static_cast<uint32_t>(20 + s), kEach));
+    slots.push_back(runner.open());
+    runner.step({{runner.open(), &tokens[s], 0, kEach, &alone[s]}});
+  }
+  for (size_t at = 0; at < kEach; ++at) {
+    // Two steps a round, so that each has from 1 to 7 of the eight; the last round has all in one.
+    const size_t split = at + 1 == kEach ? kSequences : 1 + at;
+    const auto run = [&](size_t begin, size_t end) {
+      std::vector<Runner::Piece> pieces;
+      for (size_t i = begin; i < end; ++i) {
+        const size_t s = (i * 3 + at) % kSequences;
+        pieces.push_back({slots[s], &tokens[s], at, 1, &mixed[s]});
+      }
+      if (!pieces.empty()) runner.step(pieces);
+    };
+    run(0, split);
+    run(split, kSequences);
+  }
+  for (size_t s = 0; s < kSequences; ++s) EXPECT_TRUE(same_bits(mixed[s], alone[s])) << s;
 }
 
 TEST_P(Backend, ArgmaxIsTheLargestLogitWhetherLogitsAreKeptOrNot) {
@@ -215,9 +245,22 @@ std::string name_of(const testing::TestParamInfo<Params>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(All, Backend,
                          testing::Combine(testing::Values("scalar", "avx2", "avx512", "avx512vnni", "amx"),
-                                          testing::Values(plan::WeightType::kF32, plan::WeightType::kBF16, plan::WeightType::kQ8_0,
-                                                          plan::WeightType::kQ5_1, plan::WeightType::kQ4_K, plan::WeightType::kQ6_K)),
+                                          testing::Values(plan::WeightType::kF32, plan::WeightType::kF16, plan::WeightType::kBF16,
+                                                          plan::WeightType::kQ8_0, plan::WeightType::kQ4_0, plan::WeightType::kQ5_1,
+                                                          plan::WeightType::kQ4_K, plan::WeightType::kQ5_K, plan::WeightType::kQ6_K,
+                                                          plan::WeightType::kIQ4_XS)),
                          name_of);
+
+// Chunks as long as a server's, on the best table that there is; every tiled kernel of many tokens takes part.
+TEST(LongChunks, GiveTheSameBits) {
+  for (const plan::WeightType type : {plan::WeightType::kQ4_K, plan::WeightType::kQ6_K, plan::WeightType::kBF16}) {
+    const TinyModel model(type);
+    Runner runner(model, {.pages = "4k", .threads = 2, .bind = "off"});
+    const std::vector<int32_t> tokens = random_tokens(9, 1030);
+    const std::vector<float> whole = runner.forward(tokens, tokens.size());
+    for (const size_t chunk : {512u, 1024u}) EXPECT_TRUE(same_bits(runner.forward(tokens, chunk), whole)) << chunk;
+  }
+}
 
 const Options kPlain = {"scalar", "f32", "f32", "4k", 1, "off"};
 

@@ -126,6 +126,16 @@ struct TinyModel {
           put(at, f32_to_f16(1.0f / 16 / 160));
           put(at + 2, f32_to_f16(7.5f / 16 / 160));
           break;
+        case plan::WeightType::kQ4_0:
+          put(at, f32_to_f16(normal(rng_) / 5));
+          break;
+        case plan::WeightType::kQ5_K:
+          put(at, f32_to_f16(1.0f / 16 / 320));
+          put(at + 2, f32_to_f16(15.5f / 16 / 320));
+          break;
+        case plan::WeightType::kIQ4_XS:
+          put(at, f32_to_f16(1.0f / 16 / 1200));
+          break;
         case plan::WeightType::kQ6_K:
           put(at + 208, f32_to_f16(normal(rng_) / 1200));
           break;
