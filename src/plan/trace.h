@@ -7,11 +7,11 @@
 
 namespace teapot::plan {
 
-// A worker's share of a phase: work, then waiting for the others. A phase is what lies between two barriers.
+// A worker's share of a phase: work, then waiting for the others. A phase ends where all workers meet, or where they wait for its work.
 struct Span {
   const char* phase;  // "project", "norm"; a literal
   uint32_t op;        // index in the plan
-  // The worker came last and did a serial piece between `arrived` and `released`; else it waited.
+  // The worker ended the phase, maybe with a serial piece between `arrived` and `released`; the others waited there.
   bool serial;
   uint64_t began, arrived, released;  // ticks (base/ticks.h)
 
