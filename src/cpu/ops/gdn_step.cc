@@ -51,6 +51,7 @@ GdnStepOp::GdnStepOp(const plan::GdnStep& op, Binder& binder)
       norm_(binder.vector(op.norm)) {
   binder.need_worker_bytes(Workspace::bytes(layout_));
   split_ = binder.environment().levers.split_gdn;
+  prefetch_ = binder.environment().levers.prefetch == Prefetch::kAll;
   if (!split_) return;
   conved_ = binder.scratch<float>(binder.rows(), layout_.conv_channels());
   alpha_ = binder.scratch<float>(binder.rows(), layout_.value_heads);
@@ -119,12 +120,22 @@ void GdnStepOp::with_state(const Step& step, const SequenceState& state, size_t 
   step.kernels.store_kv[kKvBF16](wide, size, narrow);
 }
 
+// The recurrence walks over columns, in which no prefetcher sees a stream: the head's state is asked for while its inputs are convolved.
+void GdnStepOp::fetch_state(const SequenceState& state, size_t head) const {
+  const size_t size = layout_.dk * layout_.dv;
+  const auto* const begin = state.bf16_recurrent() ? reinterpret_cast<const std::byte*>(state.recurrent_bf16(op_.state_layer) + head * size)
+                                                   : reinterpret_cast<const std::byte*>(state.recurrent(op_.state_layer) + head * size);
+  const size_t bytes = size * (state.bf16_recurrent() ? sizeof(uint16_t) : sizeof(float));
+  for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(begin + i, 0, 2);  // to L2
+}
+
 void GdnStepOp::run_head(const Step& step, size_t sequence, size_t head, size_t worker) const {
   const plan::SequenceRows& rows = step.packet.sequences[sequence];
   const SequenceState& state = *step.states[sequence];
   const size_t dk = layout_.dk, dv = layout_.dv;
   const HeadSlices slices = slices_of(head);
   const Workspace w(step.worker(worker), layout_);
+  if (prefetch_) fetch_state(state, head);
   with_state(step, state, head, w.state, [&](float* recurrent) {
     for (size_t block = 0; block < rows.rows; block += kBlockTokens) {
       const size_t count = std::min<size_t>(kBlockTokens, rows.rows - block);

@@ -88,13 +88,14 @@ class GdnStepOp : public OpDefaults {
   void with_state(const Step& step, const SequenceState& state, size_t head, float* wide, F&& fn) const;
   void run_head(const Step& step, size_t sequence, size_t head, size_t worker) const;
   void run_split(Worker& worker) const;
+  void fetch_state(const SequenceState& state, size_t head) const;
 
   plan::GdnStep op_;
   plan::StateLayout layout_;
   ScratchRows<float> qkv_, z_, b_, a_, out_;
   const float* conv_;  // per slice: [kernel, its channels]
   const float *neg_exp_a_log_, *dt_bias_, *norm_;
-  bool split_;
+  bool split_, prefetch_;
   ScratchRows<float> conved_, alpha_, beta_;  // of the split way: [rows, conv channels], [rows, value heads]
 };
 
