@@ -16,11 +16,11 @@ namespace teapot::engine {
 struct EngineOptions {
   cpu::Options backend;
   model::WeightOptions weights = {};  // for load_engine; create takes a model that was loaded with them
-  uint32_t context = 0;          // tokens a sequence may have; 0: the model's limit, or what memory allows
-  uint32_t prefill_chunk = 256;  // tokens a step
-  uint32_t max_queue = 64;       // waiting requests; one more is kBusy
-  uint32_t warmup = 3;           // runs of each decode plan before the engine is ready; prefill plans: one, if any
-  bool require_plan = false;     // all shapes that can occur have their plan beforehand, or the engine does not start
+  uint32_t context = 0;               // tokens a sequence may have; 0: the model's limit, or what memory allows
+  uint32_t prefill_chunk = 512;       // tokens a step
+  uint32_t max_queue = 64;            // waiting requests; one more is kBusy
+  uint32_t warmup = 3;                // runs of each decode plan before the engine is ready; prefill plans: one, if any
+  bool require_plan = false;          // all shapes that can occur have their plan beforehand, or the engine does not start
 };
 
 enum class RequestId : uint64_t {};

@@ -10,7 +10,7 @@ namespace teapot::cpu {
 namespace {
 
 // Bytes of a tile: a worker's stream must be long, since the processor's prefetcher starts anew with each. Measured with one token on two
-// cores of Zen 4 (bench/decode_bench): 64 KiB 26.4 ms, 256 KiB 21.9 ms, 1 MiB 20.2 ms; the claims let a slow core take fewer all the same.
+// cores of Zen 4: 64 KiB 26.4 ms, 256 KiB 21.9 ms, 1 MiB 20.2 ms; the claims let a slow core take fewer all the same.
 constexpr size_t kTileBytes = 1u << 20;
 // Claims a worker should get of a matrix, so that a slow one can leave some to the others.
 constexpr size_t kTilesPerWorker = 8;
