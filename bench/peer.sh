@@ -34,6 +34,11 @@ while (($#)); do
   esac
 done
 [[ -n $model && ${#peers[@]} -gt 0 ]] || usage
+# Peers leave logs where they run.
+model=$(realpath "$model") binary=$(realpath "$binary") work=$(mktemp -d)
+for i in "${!peers[@]}"; do peers[i]=$(realpath "${peers[i]}"); done
+trap 'rm -rf "$work"' EXIT
+cd "$work"
 
 # Lines "metric TAB value": ms of a decode step by c, s of a prompt.
 teapot() {  # binary, flags
