@@ -2,8 +2,6 @@
 // an item reads what another worker wrote. Every worker must come to the same phases in the same order.
 #pragma once
 
-#include <optional>
-
 #include "base/ticks.h"
 #include "cpu/ops/step.h"
 #include "cpu/zones.h"
@@ -24,8 +22,8 @@ class Worker {
   template <class F>
   void phase(const char* name, size_t items, F&& fn) {
     phase_ = name;
-    for (size_t item = claimed_ ? *claimed_ : claim(); item < items; item = claim()) fn(item);
-    claimed_.reset();
+    for (size_t item = claimed_ == kNone ? claim() : claimed_; item < items; item = claim()) fn(item);
+    claimed_ = kNone;
   }
 
   // Waits for all workers; last() runs on the one that comes last.
@@ -67,6 +65,8 @@ class Worker {
   }
 
  private:
+  static constexpr size_t kNone = ~size_t{0};
+
   size_t claim() { return step_.team.claim() - first_item_; }
 
   void record(uint64_t arrived, bool serial) {
@@ -98,8 +98,8 @@ class Worker {
   uint32_t op_ = 0;
   const char* phase_ = "start";
   uint64_t began_;
-  size_t first_item_ = 0;          // of the team's count, that is item 0 of the phase
-  std::optional<size_t> claimed_;  // item of the coming phase that this worker has got already
+  size_t first_item_ = 0;   // of the team's count, that is item 0 of the phase
+  size_t claimed_ = kNone;  // item of the coming phase that this worker has got already
 };
 
 }  // namespace teapot::cpu

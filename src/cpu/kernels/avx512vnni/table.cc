@@ -37,16 +37,24 @@ constexpr KernelTable kAvx512VnniKernels = {
 };
 
 constexpr KernelTable kAmxKernels = [] {
+  constexpr MatmulFn kTiled[kKernelWeightTypes] = {nullptr,
+                                                   nullptr,
+                                                   nullptr,
+                                                   amx::tiled_q8<Q8_0>,
+                                                   amx::tiled_q8<Q4_0>,
+                                                   nullptr,
+                                                   nullptr,
+                                                   nullptr,
+                                                   nullptr,
+                                                   nullptr,
+                                                   amx::tiled_q8<Q4_K>,
+                                                   amx::tiled_q8<Q5_K>,
+                                                   amx::tiled_q8<Q6_K>,
+                                                   nullptr,
+                                                   amx::tiled_q8<IQ4_XS>};
   KernelTable table = kAvx512VnniKernels;
   table.isa = "amx";
-  for (size_t i = 0; i < kKernelWeightTypes; ++i) {
-    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q8_0>) table.tiled_q8[i] = amx::tiled_q8<Q8_0>;
-    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q4_0>) table.tiled_q8[i] = amx::tiled_q8<Q4_0>;
-    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q4_K>) table.tiled_q8[i] = amx::tiled_q8<Q4_K>;
-    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q5_K>) table.tiled_q8[i] = amx::tiled_q8<Q5_K>;
-    if (table.tiled_q8[i] == avx512vnni::tiled_q8<Q6_K>) table.tiled_q8[i] = amx::tiled_q8<Q6_K>;
-    if (table.tiled_q8[i] == avx512vnni::tiled_q8<IQ4_XS>) table.tiled_q8[i] = amx::tiled_q8<IQ4_XS>;
-  }
+  for (size_t i = 0; i < kKernelWeightTypes; ++i) table.tiled_q8[i] = kTiled[i];
   return table;
 }();
 
