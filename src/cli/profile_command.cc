@@ -32,6 +32,7 @@ Status profile(const Arguments& arguments) {
   std::optional<ProgressBar> bar(std::in_place, "loading");
   TEAPOT_CHECK(backend->load(model.weights, model.layout, [&](uint64_t done, uint64_t total) { bar->update(done, total); }));
   bar.reset();
+  print_switches(model.switches, arguments.model.verbose);
   print_switches(backend->switches(), arguments.model.verbose);
   TEAPOT_TRY(const workbench::Profile measured, workbench::measure_profile(model, *backend, arguments.profile));
   const std::string text = workbench::to_text(measured);
