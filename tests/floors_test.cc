@@ -76,20 +76,18 @@ TEST(Floors, IncludesGoDownwardsOnly) {
 
 TEST(Floors, NoFileIncludesItselfOverOthers) {
   const auto graph = includes();
+  ASSERT_GT(graph.size(), 20u);
   enum class Mark { kNew, kOpen, kDone };
   std::map<std::string, Mark> marks;
-  std::vector<std::string> path;
   const auto visit = [&](const auto& self, const std::string& file) -> void {
     marks[file] = Mark::kOpen;
-    path.push_back(file);
     const auto found = graph.find(file);
     if (found != graph.end()) {
       for (const std::string& target : found->second) {
         if (marks[target] == Mark::kNew) self(self, target);
-        if (marks[target] == Mark::kOpen) ADD_FAILURE() << "a ring over " << file << " and " << target;
+        EXPECT_EQ(marks[target], Mark::kDone) << "a ring over " << file << " and " << target;
       }
     }
-    path.pop_back();
     marks[file] = Mark::kDone;
   };
   for (const auto& [file, targets] : graph) {

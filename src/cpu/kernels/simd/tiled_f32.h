@@ -114,13 +114,7 @@ template <class S, class Format, int kTokens>
 template <class S, class Format>
 void matmul_tiled_f32(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x,
                       const uint32_t* token_index, size_t tokens, float* out, size_t out_stride) {
-  const size_t bytes = tile_bytes<Format>(cols);
-  const unsigned char* const end = weights + (last + kTileRows - 1) / kTileRows * bytes;
-  for (size_t row = first / kTileRows * kTileRows; row < last; row += kTileRows) {
-    const unsigned char* const tile = weights + row / kTileRows * bytes;
-    const size_t left = static_cast<size_t>(end - tile) - bytes, far = left < kFarAhead ? left : kFarAhead;
-    const size_t from = row < first ? first - row : 0, to = last - row < kTileRows ? last - row : kTileRows;
-    float* const y = out + (row + from - first);
+  for_tiles<Format>(weights, cols, first, last, out, [&](const unsigned char* tile, size_t far, size_t from, size_t to, float* y) {
     const auto run = [&]<int kTokens>(size_t t) {
       const float* group[kTokens];
       for (size_t i = 0; i < kTokens; ++i) group[i] = x.f32 + (token_index ? token_index[t + i] : t + i) * x.stride;
@@ -133,7 +127,7 @@ void matmul_tiled_f32(const unsigned char* weights, size_t cols, size_t first, s
     for (; t + 4 <= tokens; t += 4) run.template operator()<4>(t);
     for (; t + 2 <= tokens; t += 2) run.template operator()<2>(t);
     if (t < tokens) run.template operator()<1>(t);
-  }
+  });
 }
 
 }  // namespace

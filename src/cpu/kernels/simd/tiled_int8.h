@@ -71,19 +71,6 @@ template <class S, class Format, int kTokens, class Tokens>
   }
 }
 
-// fn(tile, how far to fetch ahead, from, to, out) for the tiles that hold rows [first, last) of a matrix.
-template <class Format, class F>
-[[gnu::always_inline]] inline void for_tiles(const unsigned char* weights, size_t cols, size_t first, size_t last, float* out, F fn) {
-  const size_t bytes = tile_bytes<Format>(cols);
-  const unsigned char* const end = weights + (last + kTileRows - 1) / kTileRows * bytes;
-  for (size_t row = first / kTileRows * kTileRows; row < last; row += kTileRows) {
-    const size_t from = row < first ? first - row : 0, to = last - row < kTileRows ? last - row : kTileRows;
-    const unsigned char* const tile = weights + row / kTileRows * bytes;
-    const size_t left = static_cast<size_t>(end - tile) - bytes;
-    fn(tile, left < kFarAhead ? left : kFarAhead, from, to, out + (row + from - first));
-  }
-}
-
 // All tiles with the same few tokens.
 template <class S, class Format, int kTokens>
 void placed_int8(const unsigned char* weights, size_t cols, size_t first, size_t last, const Activations& x, const uint32_t* token_index,
