@@ -72,6 +72,19 @@ Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_
   return loaded;
 }
 
+Result<LoadedBackend> load_backend(const ModelOptions& options) {
+  TEAPOT_TRY(model::Model model, model::load_model(options.model, options.engine.weights));
+  for (const std::string& note : model.notes) log::info("{}", note);
+  TEAPOT_TRY(auto backend, cpu::create_backend(options.engine.backend));
+  for (const std::string& note : backend->notes()) log::info("{}", note);
+  std::optional<ProgressBar> bar(std::in_place, "loading");
+  TEAPOT_CHECK(backend->load(model.weights, model.layout, [&](uint64_t done, uint64_t total) { bar->update(done, total); }));
+  bar.reset();
+  print_switches(model.switches, options.verbose);
+  print_switches(backend->switches(), options.verbose);
+  return LoadedBackend{std::move(model), std::move(backend)};
+}
+
 void print_switches(const std::vector<plan::SwitchReport>& switches, bool verbose) {
   for (const plan::SwitchReport& s : switches) {
     // "auto" asks for nothing in particular.

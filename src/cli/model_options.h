@@ -15,15 +15,21 @@ struct ModelOptions {
   bool verbose = false;
 };
 
-// MODEL, --threads, --isa, --kv-dtype, --activations, --pages, --alloc, --bind, --wait, --plan, --sync, --shared-expert, --ctx,
-// --prefill-chunk,
-// --warmup, --require-plan, --verbose.
+// MODEL, the switches of the backend and of weights, --ctx, --prefill-chunk, --warmup, --require-plan, --verbose.
 void add_model_options(CLI::App& command, ModelOptions& options);
 // Those of the backend alone: without --ctx, --prefill-chunk, --warmup, --require-plan.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 
 // Loads with a progress bar; notes, the context limit and switches that are not what was asked for are told on stderr.
 Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_needed);
+
+// A model and the backend that holds its weights, without an engine: for measuring.
+struct LoadedBackend {
+  model::Model model;
+  std::unique_ptr<plan::Backend> backend;
+};
+// Told on stderr: progress, notes, switches that are not what was asked for.
+Result<LoadedBackend> load_backend(const ModelOptions& options);
 
 // A line a switch on stderr: all of them if verbose, else those where active and requested differ.
 void print_switches(const std::vector<plan::SwitchReport>& switches, bool verbose);

@@ -1,7 +1,6 @@
 // teapot profile: spans of decode steps, as a table and as a trace.
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,7 +8,6 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
-#include "cli/progress.h"
 #include "workbench/profile.h"
 
 namespace teapot::cli {
@@ -25,16 +23,8 @@ Status profile(const Arguments& arguments) {
   std::error_code error;
   std::filesystem::create_directories(arguments.out, error);
   if (error) return fail(ErrorKind::kIo, "{}: cannot be made: {}", arguments.out, error.message());
-  TEAPOT_TRY(const model::Model model, model::load_model(arguments.model.model, arguments.model.engine.weights));
-  for (const std::string& note : model.notes) log::info("{}", note);
-  TEAPOT_TRY(const auto backend, cpu::create_backend(arguments.model.engine.backend));
-  for (const std::string& note : backend->notes()) log::info("{}", note);
-  std::optional<ProgressBar> bar(std::in_place, "loading");
-  TEAPOT_CHECK(backend->load(model.weights, model.layout, [&](uint64_t done, uint64_t total) { bar->update(done, total); }));
-  bar.reset();
-  print_switches(model.switches, arguments.model.verbose);
-  print_switches(backend->switches(), arguments.model.verbose);
-  TEAPOT_TRY(const workbench::Profile measured, workbench::measure_profile(model, *backend, arguments.profile));
+  TEAPOT_TRY(const LoadedBackend loaded, load_backend(arguments.model));
+  TEAPOT_TRY(const workbench::Profile measured, workbench::measure_profile(loaded.model, *loaded.backend, arguments.profile));
   const std::string text = workbench::to_text(measured);
   const std::filesystem::path folder(arguments.out);
   TEAPOT_CHECK(write_file(folder / "profile.txt", text));

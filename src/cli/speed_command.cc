@@ -1,13 +1,11 @@
 // teapot speed: decode and prefill beside their floors.
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
-#include "cli/progress.h"
 #include "workbench/speed.h"
 
 namespace teapot::cli {
@@ -25,16 +23,9 @@ Result<std::string> speed(const Arguments& arguments) {
   if (arguments.against) {
     TEAPOT_TRY(earlier, read_json_file(*arguments.against));
   }
-  TEAPOT_TRY(const model::Model model, model::load_model(arguments.model.model, arguments.model.engine.weights));
-  for (const std::string& note : model.notes) log::info("{}", note);
-  TEAPOT_TRY(const auto backend, cpu::create_backend(arguments.model.engine.backend));
-  std::optional<ProgressBar> bar(std::in_place, "loading");
-  TEAPOT_CHECK(backend->load(model.weights, model.layout, [&](uint64_t done, uint64_t total) { bar->update(done, total); }));
-  bar.reset();
-  print_switches(model.switches, arguments.model.verbose);
-  print_switches(backend->switches(), arguments.model.verbose);
-  TEAPOT_TRY(const workbench::Speed measured,
-             workbench::measure_speed(model, *backend, arguments.speed, [](const std::string& what) { log::info("measuring {}", what); }));
+  TEAPOT_TRY(const LoadedBackend loaded, load_backend(arguments.model));
+  TEAPOT_TRY(const workbench::Speed measured, workbench::measure_speed(loaded.model, *loaded.backend, arguments.speed,
+                                                                       [](const std::string& what) { log::info("measuring {}", what); }));
   Json json = workbench::to_json(measured);
   std::string text = workbench::to_text(measured);
   if (earlier) {
