@@ -44,7 +44,7 @@ Status logits(const Arguments& arguments) {
   TEAPOT_TRY(const auto evaluator, engine::Evaluator::create(std::move(model), arguments.model.engine.backend,
                                                              [&](uint64_t done, uint64_t total) { bar->update(done, total); }));
   bar.reset();
-  print_switches(evaluator->switches(), arguments.model.verbose);
+  engine::log_switches(evaluator->switches(), arguments.model.verbose);
   TEAPOT_TRY(const engine::Evaluation evaluation, evaluator->run(ids, {.chunk = arguments.chunk,
                                                                        .decode_from = arguments.decode_from,
                                                                        .hidden = arguments.hidden.has_value(),

@@ -68,7 +68,7 @@ Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_
   bar.reset();
   if (!loaded) return loaded;
   log::info("context: {} tokens ({})", loaded->engine->context(), loaded->engine->context_reason());
-  print_switches(loaded->engine->switches(), options.verbose);
+  engine::log_switches(loaded->engine->switches(), options.verbose);
   return loaded;
 }
 
@@ -80,17 +80,9 @@ Result<LoadedBackend> load_backend(const ModelOptions& options) {
   std::optional<ProgressBar> bar(std::in_place, "loading");
   TEAPOT_CHECK(backend->load(model.weights, model.layout, [&](uint64_t done, uint64_t total) { bar->update(done, total); }));
   bar.reset();
-  print_switches(model.switches, options.verbose);
-  print_switches(backend->switches(), options.verbose);
+  engine::log_switches(model.switches, options.verbose);
+  engine::log_switches(backend->switches(), options.verbose);
   return LoadedBackend{std::move(model), std::move(backend)};
-}
-
-void print_switches(const std::vector<plan::SwitchReport>& switches, bool verbose) {
-  for (const plan::SwitchReport& s : switches) {
-    // "auto" asks for nothing in particular.
-    if (!verbose && (s.active == s.requested || s.requested == "auto")) continue;
-    log::info("{}: {} (requested {}{}{})", s.name, s.active, s.requested, s.reason.empty() ? "" : "; ", s.reason);
-  }
 }
 
 }  // namespace teapot::cli

@@ -31,7 +31,4 @@ struct LoadedBackend {
 // Told on stderr: progress, notes, switches that are not what was asked for.
 Result<LoadedBackend> load_backend(const ModelOptions& options);
 
-// A line a switch on stderr: all of them if verbose, else those where active and requested differ.
-void print_switches(const std::vector<plan::SwitchReport>& switches, bool verbose);
-
 }  // namespace teapot::cli

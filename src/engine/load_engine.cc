@@ -1,5 +1,7 @@
 #include "engine/load_engine.h"
 
+#include "base/log.h"
+
 namespace teapot::engine {
 namespace {
 
@@ -32,6 +34,13 @@ Result<LoadedEngine> load_engine(const std::string& path, const EngineOptions& o
   TEAPOT_TRY(loaded.engine, Engine::create(std::move(model), std::move(unsampled), options, hooks.progress));
   for (const std::string& note : loaded.engine->notes()) hooks.note(note);
   return loaded;
+}
+
+void log_switches(const std::vector<plan::SwitchReport>& switches, bool verbose) {
+  for (const plan::SwitchReport& s : switches) {
+    if (!verbose && (s.active == s.requested || s.requested == "auto")) continue;
+    log::info("{}: {} (requested {}{}{})", s.name, s.active, s.requested, s.reason.empty() ? "" : "; ", s.reason);
+  }
 }
 
 }  // namespace teapot::engine

@@ -26,4 +26,7 @@ struct LoadHooks {
 // model has rows, is an error; one that is missing is not, unless text_needed.
 Result<LoadedEngine> load_engine(const std::string& path, const EngineOptions& options, bool text_needed, const LoadHooks& hooks = {});
 
+// A line a switch in the log: all of them if verbose, else those where active and requested differ. "auto" asks for nothing in particular.
+void log_switches(const std::vector<plan::SwitchReport>& switches, bool verbose);
+
 }  // namespace teapot::engine

@@ -32,11 +32,7 @@ Result<LoadedModel> load(const ServeOptions& options, const std::function<void(u
   hooks.progress = progress;
   TEAPOT_TRY(engine::LoadedEngine loaded, engine::load_engine(options.model_path, options.engine, /*text_needed=*/true, hooks));
   log::info("context: {} tokens ({})", loaded.engine->context(), loaded.engine->context_reason());
-  for (const plan::SwitchReport& report : loaded.engine->switches()) {
-    if (options.verbose || (report.requested != report.active && report.requested != "auto"))
-      log::info("{}: {} (requested {}{}{})", report.name, report.active, report.requested, report.reason.empty() ? "" : "; ",
-                report.reason);
-  }
+  engine::log_switches(loaded.engine->switches(), options.verbose);
   const int64_t created = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   return LoadedModel{*std::move(loaded.text), std::move(loaded.engine),
                      options.served_name.empty() ? name_of(options.model_path) : options.served_name, created};
