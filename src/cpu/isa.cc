@@ -79,7 +79,9 @@ Result<const KernelTable*> select_kernels(std::string_view name) {
     if (name == "auto") continue;
     return fail(ErrorKind::kUnsupported, "instruction set {}: this processor lacks {}", name, fmt::join(missing, ", "));
   }
-  return fail(ErrorKind::kInvalid, "instruction set {}: unknown, expected auto, scalar, avx2, avx512 or avx512vnni", name);
+  std::string known = "auto";
+  for (const Candidate& candidate : kCandidates) known += fmt::format(", {}", candidate.name);
+  return fail(ErrorKind::kInvalid, "instruction set {}: unknown, expected one of {}", name, known);
 }
 
 }  // namespace teapot::cpu
