@@ -1,4 +1,5 @@
-// The engine: a loaded model, one decode thread, requests in, tokens out. One sequence runs at a time, the others wait in order.
+// The engine: a loaded model, one decode thread, requests in, tokens out. Each step takes the next token of all running sequences and a
+// piece of a prompt; who finds no room waits in order.
 #pragma once
 
 #include <functional>
@@ -8,7 +9,9 @@
 
 #include "base/error.h"
 #include "cpu/backend.h"
+#include "engine/observer.h"
 #include "engine/request.h"
+#include "engine/scheduler_options.h"
 #include "model/model.h"
 
 namespace teapot::engine {
@@ -16,11 +19,12 @@ namespace teapot::engine {
 struct EngineOptions {
   cpu::Options backend;
   model::WeightOptions weights = {};  // for load_engine; create takes a model that was loaded with them
-  uint32_t context = 0;               // tokens a sequence may have; 0: the model's limit, or what memory allows
-  uint32_t prefill_chunk = 512;       // tokens a step
+  uint32_t context = 0;               // tokens a sequence may have; 0: the model's limit, or what memory holds for max_seqs of them
   uint32_t max_queue = 64;            // waiting requests; one more is kBusy
   uint32_t warmup = 3;                // runs of each decode plan before the engine is ready; prefill plans: one, if any
   bool require_plan = false;          // all shapes that can occur have their plan beforehand, or the engine does not start
+  SchedulerOptions scheduler = {};
+  double step_timeout_s = 60;         // a step that takes longer is reported; 0: none is
 };
 
 enum class RequestId : uint64_t {};
@@ -30,22 +34,29 @@ class Engine {
   // Takes the model (its ids without a token are listed in `unsampled`: padding rows of the vocabulary, never sampled) and loads it.
   // progress is called on the decode thread, while create waits for it.
   static Result<std::unique_ptr<Engine>> create(model::Model model, std::vector<int32_t> unsampled, const EngineOptions& options,
-                                                const std::function<void(uint64_t done, uint64_t total)>& progress);
+                                                const std::function<void(uint64_t done, uint64_t total)>& progress,
+                                                std::shared_ptr<EngineObserver> observer = nullptr);
   ~Engine();  // cancels what runs and waits, then joins the decode thread
 
-  // Errors: kInvalid (ids out of range, empty prompt, unusable parameters), kBusy (queue full).
+  // One sink a choice: they share the prompt's work, and differ by their index in what they draw. Errors: kInvalid (ids out of range,
+  // empty prompt, unusable parameters, what can never fit), kBusy (queue full).
   // A prompt that leaves no room for one token in the context is kInvalid; callers that want the numbers ask context().
-  Result<RequestId> submit(GenerateRequest request, std::shared_ptr<ReplySink> sink);
+  Result<RequestId> submit(GenerateRequest request, std::vector<std::shared_ptr<ReplySink>> choices);
 
-  // Ends the request within one step, wherever it is; on_finish(kCancelled) follows unless it had finished. Unknown ids are ignored.
+  // Ends all choices within one step, wherever they are; on_finish(kCancelled) follows for those that had not finished. Unknown ids are
+  // ignored.
   void cancel(RequestId id);
 
+  // What is submitted after it finds nothing of what came before.
+  void reset_prefix_cache();
+
   struct Load {
-    uint32_t running;
-    uint32_t waiting;
+    uint32_t running;  // sequences
+    uint32_t waiting;  // requests
   };
   Load load() const;
-  bool full() const;  // the next submit would be kBusy
+  bool full() const;      // the next submit would be kBusy
+  EngineStatus status() const;  // after the last step
 
   uint32_t context() const;                   // tokens a sequence may have, prompt and reply together
   const std::string& context_reason() const;  // what limits it, for people

@@ -20,7 +20,7 @@ struct SamplingParams {
   float frequency_penalty = 0;   // over tokens of the reply
   float repetition_penalty = 1;  // over tokens of prompt and reply
   std::map<int32_t, float> logit_bias = {};
-  std::optional<uint64_t> seed = {};  // a seeded reply depends on nothing but the request
+  std::optional<uint64_t> seed = {};  // a seeded reply depends on nothing but the request and the choice's index
 };
 
 struct GenerateRequest {
@@ -31,7 +31,8 @@ struct GenerateRequest {
   std::vector<int32_t> stop_token_ids = {};   // besides the model's
   bool ignore_eos = false;                    // the model's stop tokens are ordinary ones
   std::optional<uint32_t> top_logprobs = {};  // nothing: no logprobs; 0: of the sampled token alone
-  bool prompt_logprobs = false;               // of the prompt's tokens too (echo), with as many alternatives
+  bool prompt_logprobs = false;               // of the prompt's tokens too (echo), with as many alternatives; never from the cache
+  uint32_t message_end = 0;                   // tokens of the prompt up to its last complete message: a checkpoint; 0: none
 };
 
 struct TokenLogprob {
@@ -53,8 +54,10 @@ struct Timings {
   double prefill_ms = 0;  // first step -> first token
   double decode_ms = 0;   // first token -> last token
   uint32_t prompt_tokens = 0;
+  uint32_t cached_tokens = 0;  // of the prompt, taken from the prefix cache
   uint32_t completion_tokens = 0;
 
+  double ttft_ms() const { return queue_ms + prefill_ms; }
   double tpot_ms() const { return completion_tokens > 1 ? decode_ms / (completion_tokens - 1) : 0; }
 };
 
@@ -64,7 +67,7 @@ struct Finish {
   std::optional<Error> error;  // with kError
 };
 
-// Receives a request's events on the engine's thread; must not block.
+// Receives the events of one choice of a request on the engine's reply thread, beside the steps; must not block.
 class ReplySink {
  public:
   virtual ~ReplySink() = default;

@@ -16,9 +16,12 @@ namespace teapot::plan {
 
 enum class SlotId : uint16_t {};
 enum class PlanId : uint16_t {};
+enum class PageId : uint32_t {};
+
+constexpr uint32_t kPagePositions = 256;  // of a KV page: the block of attention partials (design section 4)
 
 // What a row of the step gives back.
-enum class RowReturn : uint8_t { kNothing, kArgmax, kLogits };
+enum class RowReturn : uint8_t { kNothing, kArgmax, kTopK, kLogits };
 
 // Consecutive tokens of one sequence within a step.
 struct SequenceRows {
@@ -26,13 +29,35 @@ struct SequenceRows {
   uint32_t first_row;
   uint32_t rows;
   uint32_t position;  // of the first row: the slot's committed tokens before the step
+  StepKind kind = StepKind::kPrefill;
 };
+
+// Added to the logit of an id before the ids of a row are compared; -inf takes the id out.
+struct LogitBias {
+  int32_t id;
+  float bias;
+};
+
+// A row's biases: a range of StepPacket::biases, ascending ids without duplicates. Rows may share a range.
+struct BiasRange {
+  uint32_t first = 0, count = 0;
+};
+
+constexpr uint32_t kMaxTopK = 64;
 
 // One step's input. Flat and reused; the rows of a sequence are consecutive, sequences stand in the order of `sequences`.
 struct StepPacket {
   std::vector<int32_t> tokens;          // [rows]
   std::vector<SequenceRows> sequences;  // cover all rows, each slot at most once
   std::vector<RowReturn> returns;       // [rows]
+  uint32_t top_k = 0;                   // of the kTopK rows: 1 to kMaxTopK
+  std::vector<LogitBias> biases = {};   // of kArgmax and kTopK rows
+  std::vector<BiasRange> masks = {};    // [rows], or empty: no row has biases
+};
+
+struct Candidate {
+  float logit;
+  int32_t id;
 };
 
 struct TapResult {
@@ -45,8 +70,10 @@ struct TapResult {
 // One step's output, valid until the next run.
 struct StepResult {
   std::vector<uint32_t> rows;            // rows with a return, ascending
-  std::vector<int32_t> argmax;           // [rows]: lowest id among equals; -1 if a logit is NaN
-  std::vector<std::span<float>> logits;  // [rows] each [vocab], empty for kArgmax; the sampler may change them
+  std::vector<int32_t> argmax;           // [rows]: lowest id among equals; -1 if a logit is NaN or all ids are out
+  std::vector<float> max;                // [rows]: the logit of argmax, biases added
+  std::vector<std::span<const Candidate>> top;  // [rows] each top_k for kTopK, else empty: falling logits, rising ids among equals
+  std::vector<std::span<float>> logits;  // [rows] each [vocab] for kLogits, else empty; no biases added; the sampler may change them
   std::vector<TapResult> taps;
 };
 
@@ -62,20 +89,46 @@ struct SwitchReport {
   std::string default_value = {};
 };
 
-class Backend {
+// The states of sequences. A slot is one state: recurrent states and windows of its own, and a table of KV pages, which it may share with
+// other slots as far as they hold the same tokens. Pages are taken as tokens come and go back with the last slot that holds them.
+class StateStore {
  public:
-  virtual ~Backend() = default;
+  virtual ~StateStore() = default;
 
+  // A fresh state with room for `tokens` positions. kMemory when it cannot be had, with the numbers.
+  virtual Result<SlotId> open_slot(uint32_t tokens) = 0;
+
+  // A state like that of `from` after its first `position` tokens, with room for `tokens`: full pages are shared, the rest is copied.
+  // Where sequences have recurrent states, `position` must be where `from` stands (kInternal).
+  virtual Result<SlotId> fork_slot(SlotId from, uint32_t position, uint32_t tokens) = 0;
+
+  virtual void close_slot(SlotId slot) = 0;
+
+  virtual uint32_t committed(SlotId slot) const = 0;            // tokens in the state
+  virtual std::span<const PageId> pages(SlotId slot) const = 0;  // those taken so far, in the order of positions; valid until a step
+
+  virtual uint64_t state_bytes(uint32_t tokens) const = 0;  // of a slot with room for so many, sharing nothing
+  virtual uint64_t page_bytes() const = 0;                  // of it, each page's; 0: the model has no attention
+  virtual bool recurrent() const = 0;                       // states cannot be cut back to an earlier position
+
+  // What slots hold and what is kept for the next ones.
+  struct Usage {
+    uint32_t slots = 0;
+    uint32_t pages = 0;  // each once, however many share it
+    uint64_t bytes = 0;       // of both
+    uint64_t kept_bytes = 0;  // taken from the system, free for new slots
+  };
+  virtual Usage usage() const = 0;
+};
+
+class Backend : public StateStore {
+ public:
   // Copies the weights in. progress is called with the bytes done so far, from this thread.
   virtual Status load(const WeightTable& weights, const StateLayout& layout,
                       const std::function<void(uint64_t done, uint64_t total)>& progress) = 0;
 
   // Binds a plan to this backend: buffers, kernels. The returned id stays valid for the backend's life.
   virtual Result<PlanId> prepare(const Plan& plan) = 0;
-
-  // A fresh state with room for `tokens` positions. kMemory when it cannot be had, with the numbers.
-  virtual Result<SlotId> open_slot(uint32_t tokens) = 0;
-  virtual void close_slot(SlotId slot) = 0;
 
   // Runs one step: state of the packet's slots advances by their rows. The packet must fit the plan's shape (rows, sequences). An
   // error leaves the packet's slots unusable (close them).
@@ -96,7 +149,6 @@ class Backend {
   virtual size_t workers() const = 0;
   virtual Status on_workers(const std::function<void(size_t worker)>& fn) = 0;
 
-  virtual uint64_t state_bytes(uint32_t tokens) const = 0;  // of a slot with room for so many
   virtual std::vector<SwitchReport> switches() const = 0;
   virtual std::vector<std::string> notes() const = 0;  // what a user should be told once: where the threads run, what hinders them
 };

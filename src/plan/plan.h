@@ -19,12 +19,11 @@ namespace teapot::plan {
 enum class BufferId : uint16_t {};
 constexpr BufferId kNoBuffer{0xffff};
 
+// What the rows of a sequence are in a step. Data for schedulers and records: kernels treat all rows alike.
 enum class StepKind : uint8_t { kPrefill, kDecode };
 
-// Two steps of equal shape run the same plan. Rows are tokens.
+// Two steps of equal shape run the same plan. Rows are tokens; whose they are is in the packet.
 struct StepShape {
-  StepKind kind;
-  uint16_t sequences;
   uint32_t rows;
 
   friend auto operator<=>(const StepShape&, const StepShape&) = default;

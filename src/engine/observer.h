@@ -1,0 +1,85 @@
+// What the engine tells of its work, for metrics, logs and people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/request.h"
+
+namespace teapot::engine {
+
+struct StepRecord {
+  uint32_t decode_rows = 0, prefill_rows = 0;
+  double ms = 0;          // of the backend's run
+  double host_us = 0;     // between the end of the step before and its start: packet, sampling, bookkeeping
+  double wait_share = 0;  // of the workers' time that they waited for each other
+};
+
+// A prompt, when its first piece is about to be computed.
+struct PromptRecord {
+  uint64_t request = 0;
+  uint32_t tokens = 0;
+  uint32_t cached = 0;  // of them, found in the prefix cache
+  bool diverges = false;
+  uint32_t index = 0;                              // of the first token that differs from the nearest cached prefix
+  int32_t cached_token = 0, prompt_token = 0;      // both there
+};
+
+// A choice that has ended.
+struct ReplyRecord {
+  uint64_t request = 0;
+  uint32_t choice = 0;
+  FinishReason reason = FinishReason::kStop;
+  Timings timings;
+  std::string error;
+};
+
+// Called on the engine's reply thread, in the order of events; must not block.
+class EngineObserver {
+ public:
+  virtual ~EngineObserver() = default;
+  virtual void on_step(const StepRecord& step) = 0;
+  virtual void on_prompt(const PromptRecord& prompt) = 0;
+  virtual void on_token(double since_last_ms) = 0;  // of the same choice; not for its first
+  virtual void on_reply(const ReplyRecord& reply) = 0;
+  // From a thread of its own: a step that takes longer than the time-out.
+  virtual void on_stall(double seconds) = 0;
+};
+
+enum class SequenceState : uint8_t { kWaiting, kPrefill, kDecode };
+
+// A snapshot between two steps.
+struct EngineStatus {
+  struct Sequence {
+    uint64_t request = 0;
+    uint32_t choice = 0;
+    SequenceState state = SequenceState::kWaiting;
+    uint32_t prompt_tokens = 0;
+    uint32_t cached_tokens = 0;
+    uint32_t computed_tokens = 0;    // in the state
+    uint32_t completion_tokens = 0;
+    double age_s = 0;  // since it was submitted
+  };
+  std::vector<Sequence> sequences;  // running ones, then waiting requests in their order
+
+  // Bytes.
+  uint64_t state_budget = 0;     // of running sequences
+  uint64_t state_promised = 0;   // what running ones may come to
+  uint64_t state_used = 0;       // slots and pages in use, checkpoints among them
+  uint64_t state_kept = 0;       // taken from the system, free for the next
+  uint64_t cache_budget = 0, cache_used = 0;
+  uint64_t kv_pages = 0, kv_page_bytes = 0;
+  uint32_t checkpoints = 0;
+  uint64_t evictions = 0;
+
+  // Since the start; tokens.
+  uint64_t steps = 0;
+  uint64_t prompt_tokens = 0;      // of requests that began
+  uint64_t prefilled_tokens = 0;   // computed
+  uint64_t generation_tokens = 0;
+  uint64_t cache_queries = 0, cache_hits = 0;
+  uint64_t plan_hits = 0, plan_misses = 0;
+};
+
+}  // namespace teapot::engine
