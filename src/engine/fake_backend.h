@@ -1,0 +1,247 @@
+// For tests: a backend without a model. The next token of a sequence is a hash of all before it, so that a state that was mixed up, cut
+// wrongly or run twice gives another one.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "engine/fake_states.h"
+
+namespace teapot::engine {
+
+class FakeBackend final : public plan::Backend {
+ public:
+  static constexpr uint32_t kVocab = 64;
+  using Logits = std::array<float, kVocab>;
+
+  struct Options {
+    FakeSizes sizes = {};
+    std::function<double(uint32_t rows)> step_ms = {};                // what a step is said to take; nothing: no time
+    std::function<void(const plan::StepPacket& packet)> on_run = {};  // sees all packets that are sound, before they are run
+    std::optional<int32_t> nan_token = {};                            // rows of this token give NaN
+  };
+  FakeBackend() : FakeBackend(Options{}) {}
+  explicit FakeBackend(Options options) : options_(std::move(options)), states_(options_.sizes) {}
+
+  // What must come after these tokens, by greedy choice without biases.
+  static int32_t next_token(std::span<const int32_t> tokens) {
+    uint64_t hash = FakeStates::kNoTokens;
+    for (const int32_t token : tokens) hash = FakeStates::after(hash, token);
+    return favourite(hash);
+  }
+  static Logits logits_after(std::span<const int32_t> tokens) {
+    uint64_t hash = FakeStates::kNoTokens;
+    for (const int32_t token : tokens) hash = FakeStates::after(hash, token);
+    return logits(hash);
+  }
+
+  void fail_next_run() { fail_next_ = true; }                        // its slots are unusable then
+  void give_nan(plan::SlotId slot) { states_.at(slot).nan = true; }  // until it is closed; forks do not inherit it
+  double clock_ms() const { return clock_ms_; }                      // of all steps so far, as step_ms has it
+  uint64_t steps() const { return steps_; }                          // run without an error
+  const FakeStates& states() const { return states_; }
+
+  Result<plan::SlotId> open_slot(uint32_t tokens) override { return states_.open(tokens); }
+  Result<plan::SlotId> fork_slot(plan::SlotId from, uint32_t position, uint32_t tokens) override {
+    return states_.fork(from, position, tokens);
+  }
+  void close_slot(plan::SlotId slot) override { states_.close(slot); }
+  uint32_t committed(plan::SlotId slot) const override { return states_.look(slot).committed; }
+  std::span<const plan::PageId> pages(plan::SlotId slot) const override { return states_.look(slot).pages; }
+  uint64_t state_bytes(uint32_t tokens) const override { return states_.state_bytes(tokens); }
+  uint64_t page_bytes() const override { return options_.sizes.page_bytes; }
+  bool recurrent() const override { return options_.sizes.recurrent; }
+  Usage usage() const override { return states_.usage(); }
+
+  Status load(const plan::WeightTable&, const plan::StateLayout&, const std::function<void(uint64_t, uint64_t)>& progress) override {
+    if (progress) progress(1, 1);
+    return {};
+  }
+
+  Result<plan::PlanId> prepare(const plan::Plan& plan) override {
+    plan_rows_.push_back(plan.shape.rows);
+    return static_cast<plan::PlanId>(plan_rows_.size() - 1);
+  }
+
+  Status run(plan::PlanId plan, const plan::StepPacket& packet, plan::StepResult& result) override {
+    TEAPOT_CHECK(check_rows(plan, packet));
+    TEAPOT_CHECK(check_returns(packet));
+    TEAPOT_CHECK(check_slots(packet));
+    if (options_.on_run) options_.on_run(packet);
+    if (std::exchange(fail_next_, false)) {
+      for (const plan::SequenceRows& rows : packet.sequences) states_.at(rows.slot).broken = true;
+      return fail(ErrorKind::kInternal, "this step was told to fail");
+    }
+    clear(result, packet);
+    for (const plan::SequenceRows& rows : packet.sequences) {
+      FakeStates::State& state = states_.at(rows.slot);
+      for (uint32_t row = rows.first_row; row < rows.first_row + rows.rows; ++row) {
+        states_.append(state, packet.tokens[row]);
+        if (packet.returns[row] != plan::RowReturn::kNothing) answer(state, packet, row, result);
+      }
+    }
+    if (options_.step_ms) clock_ms_ += options_.step_ms(static_cast<uint32_t>(packet.tokens.size()));
+    ++steps_;
+    return {};
+  }
+
+  plan::StateSnapshot snapshot(plan::SlotId slot, uint32_t) const override {
+    const uint64_t hash = states_.look(slot).hash;
+    return {.recurrent = {static_cast<float>(hash >> 40), static_cast<float>(hash >> 16 & 0xffffff)}, .conv = {}};
+  }
+  void traffic(std::vector<plan::OpTraffic>& out) const override { out.clear(); }
+  plan::StepTrace trace() const override { return {}; }
+  double barrier_wait_share() const override { return 0; }
+  size_t workers() const override { return 1; }
+  Status on_workers(const std::function<void(size_t worker)>& fn) override {
+    fn(0);
+    return {};
+  }
+  std::vector<plan::SwitchReport> switches() const override { return {}; }
+  std::vector<std::string> notes() const override { return {}; }
+
+ private:
+  static constexpr float kBest = 8;
+
+  static int32_t favourite(uint64_t hash) { return static_cast<int32_t>(hash >> 58); }
+  // Between -4 and 3.75, with many that are equal; the favourite's stands out.
+  static Logits logits(uint64_t hash) {
+    Logits row;
+    for (uint32_t id = 0; id < kVocab; ++id) {
+      row[id] = static_cast<float>(FakeStates::after(hash, static_cast<int32_t>(id)) >> 59) * 0.25f - 4;
+    }
+    row[static_cast<size_t>(favourite(hash))] = kBest;
+    return row;
+  }
+
+  Status check_rows(plan::PlanId plan, const plan::StepPacket& packet) const {
+    if (static_cast<size_t>(plan) >= plan_rows_.size())
+      return fail(ErrorKind::kInternal, "plan {} is not there", static_cast<size_t>(plan));
+    const size_t rows = plan_rows_[static_cast<size_t>(plan)];
+    if (packet.tokens.size() != rows || packet.returns.size() != rows) {
+      return fail(ErrorKind::kInternal, "packet of {} tokens, {} returns; the plan is for {} rows", packet.tokens.size(),
+                  packet.returns.size(), rows);
+    }
+    size_t covered = 0;
+    for (const plan::SequenceRows& sequence : packet.sequences) {
+      if (sequence.first_row != covered || sequence.rows == 0) {
+        return fail(ErrorKind::kInternal, "packet: {} rows of a sequence at row {}, expected some at row {}", sequence.rows,
+                    sequence.first_row, covered);
+      }
+      covered += sequence.rows;
+    }
+    if (covered != rows) return fail(ErrorKind::kInternal, "packet: sequences cover {} of {} rows", covered, rows);
+    for (const int32_t token : packet.tokens) {
+      if (token < 0 || token >= static_cast<int32_t>(kVocab)) {
+        return fail(ErrorKind::kInvalid, "token {}: the vocabulary has {}", token, kVocab);
+      }
+    }
+    return {};
+  }
+
+  static Status check_returns(const plan::StepPacket& packet) {
+    const bool top = std::ranges::find(packet.returns, plan::RowReturn::kTopK) != packet.returns.end();
+    if (top && (packet.top_k == 0 || packet.top_k > plan::kMaxTopK)) return fail(ErrorKind::kInternal, "packet: top {}", packet.top_k);
+    if (!packet.masks.empty() && packet.masks.size() != packet.tokens.size()) {
+      return fail(ErrorKind::kInternal, "packet: {} masks for {} rows", packet.masks.size(), packet.tokens.size());
+    }
+    for (const plan::BiasRange& range : packet.masks) {
+      if (uint64_t{range.first} + range.count > packet.biases.size()) {
+        return fail(ErrorKind::kInternal, "packet: biases {} + {} of {}", range.first, range.count, packet.biases.size());
+      }
+      const auto biases = std::span(packet.biases).subspan(range.first, range.count);
+      for (size_t i = 0; i < biases.size(); ++i) {
+        if (biases[i].id < (i == 0 ? 0 : biases[i - 1].id + 1) || biases[i].id >= static_cast<int32_t>(kVocab)) {
+          return fail(ErrorKind::kInternal, "packet: a bias of id {}, the ids must rise and be in the vocabulary", biases[i].id);
+        }
+      }
+    }
+    return {};
+  }
+
+  Status check_slots(const plan::StepPacket& packet) const {
+    std::set<plan::SlotId> seen;
+    for (const plan::SequenceRows& rows : packet.sequences) {
+      const auto slot = static_cast<size_t>(rows.slot);
+      if (!states_.is_open(rows.slot)) return fail(ErrorKind::kInternal, "packet: slot {} is not open", slot);
+      if (!seen.insert(rows.slot).second) return fail(ErrorKind::kInternal, "packet: slot {} twice", slot);
+      const FakeStates::State& state = states_.look(rows.slot);
+      if (state.broken) return fail(ErrorKind::kInternal, "packet: slot {} was left unusable by a step", slot);
+      if (rows.position != state.committed) {
+        return fail(ErrorKind::kInternal, "packet: slot {} at position {}, its state is at {}", slot, rows.position, state.committed);
+      }
+      if (rows.rows > state.capacity - state.committed) {
+        return fail(ErrorKind::kInternal, "packet: slot {} has room for {} positions, {} were wanted", slot, state.capacity,
+                    uint64_t{state.committed} + rows.rows);
+      }
+      if (!states_.pages_agree(state)) return fail(ErrorKind::kInternal, "the pages of slot {} hold other tokens than its state", slot);
+    }
+    return {};
+  }
+
+  // The results point into what is kept here, which must not move while rows are answered.
+  void clear(plan::StepResult& result, const plan::StepPacket& packet) {
+    const size_t rows = packet.tokens.size() - static_cast<size_t>(std::ranges::count(packet.returns, plan::RowReturn::kNothing));
+    result.rows.clear();
+    result.argmax.clear();
+    result.max.clear();
+    result.top.clear();
+    result.logits.clear();
+    result.taps.clear();
+    logits_.resize(rows);
+    top_.resize(rows);
+  }
+
+  void answer(const FakeStates::State& state, const plan::StepPacket& packet, uint32_t row, plan::StepResult& result) {
+    const size_t index = result.rows.size();
+    const bool nan = state.nan || packet.tokens[row] == options_.nan_token;
+    const bool plain = !nan && (packet.masks.empty() || packet.masks[row].count == 0);
+    result.rows.push_back(row);
+    result.argmax.push_back(-1);
+    result.max.push_back(0);
+    result.top.emplace_back();
+    result.logits.emplace_back();
+    if (packet.returns[row] == plan::RowReturn::kArgmax && plain) {
+      result.argmax[index] = favourite(state.hash);
+      result.max[index] = kBest;
+      return;
+    }
+    Logits& values = logits_[index];
+    values = logits(state.hash);
+    if (nan) values.fill(std::numeric_limits<float>::quiet_NaN());
+    if (packet.returns[row] == plan::RowReturn::kLogits) {
+      result.logits[index] = values;
+      return;
+    }
+    if (!packet.masks.empty()) {
+      for (const plan::LogitBias& bias : std::span(packet.biases).subspan(packet.masks[row].first, packet.masks[row].count)) {
+        values[static_cast<size_t>(bias.id)] += bias.bias;
+      }
+    }
+    std::vector<plan::Candidate>& order = top_[index];
+    order.clear();
+    for (uint32_t id = 0; id < kVocab; ++id) order.push_back({values[id], static_cast<int32_t>(id)});
+    std::ranges::stable_sort(order, [](const plan::Candidate& a, const plan::Candidate& b) { return a.logit > b.logit; });
+    if (packet.returns[row] == plan::RowReturn::kTopK) {
+      result.top[index] = std::span(order).first(packet.top_k);
+      return;
+    }
+    result.max[index] = order.front().logit;
+    if (order.front().logit > -std::numeric_limits<float>::infinity()) result.argmax[index] = order.front().id;
+  }
+
+  const Options options_;
+  FakeStates states_;
+  std::vector<uint32_t> plan_rows_;  // [PlanId]
+  bool fail_next_ = false;
+  double clock_ms_ = 0;
+  uint64_t steps_ = 0;
+  std::vector<Logits> logits_;                     // [rows with a return]
+  std::vector<std::vector<plan::Candidate>> top_;  // [rows with a return]
+};
+
+}  // namespace teapot::engine
