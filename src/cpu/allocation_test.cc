@@ -28,7 +28,7 @@ TEST(Allocation, DecodeStepsAllocateNothing) {
   const auto backend = create_backend({"auto", "f16", "int8", "best", 2, "off"});
   ASSERT_TRUE(backend.has_value()) << backend.error().message;
   ASSERT_TRUE((*backend)->load(model.table, model.layout, {}));
-  const auto plan = (*backend)->prepare(model.plan(2, 2));
+  const auto plan = (*backend)->prepare(model.plan(2));
   ASSERT_TRUE(plan.has_value()) << plan.error().message;
   plan::StepPacket packet{{1, 2}, {{*(*backend)->open_slot(64), 0, 1, 0}, {*(*backend)->open_slot(64), 1, 1, 0}}, {}};
   packet.returns = {plan::RowReturn::kArgmax, plan::RowReturn::kLogits};

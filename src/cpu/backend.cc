@@ -5,9 +5,9 @@
 #include <optional>
 #include <thread>
 
-#include "base/memory.h"
 #include "base/memory_policy.h"
 #include "cpu/settings.h"
+#include "cpu/slots.h"
 
 namespace teapot::cpu {
 namespace {
@@ -40,6 +40,7 @@ class CpuBackend final : public plan::Backend {
     TEAPOT_CHECK(set_memory_policy(false));
     TEAPOT_TRY(weight_usage_, weights_->arena().usage());
     layout_ = layout;
+    slots_.emplace(layout_, settings_.executor.kv_type, settings_.executor.bf16_state, settings_.executor.pages, *team_);
     executor_.emplace(
         Binder::Environment{*weights_, layout_, *settings_.kernels, settings_.int8_activations, team_->workers(), settings_.levers}, *team_,
         settings_.executor);
@@ -52,34 +53,20 @@ class CpuBackend final : public plan::Backend {
   }
 
   Result<plan::SlotId> open_slot(uint32_t tokens) override {
-    const auto free = std::ranges::find_if(slots_, [](const auto& slot) { return !slot; });
-    if (free == slots_.end() && slots_.size() >= 0xffff) return fail(ErrorKind::kMemory, "more than {} sequences", 0xffff);
-    // What the open slots will still take counts as taken.
-    uint64_t promised = 0;
-    for (const auto& slot : slots_) {
-      if (slot) promised += state_bytes(slot->capacity()) - (slot->committed() == 0 ? 0 : state_bytes(slot->committed()));
-    }
-    TEAPOT_TRY(const MemoryStatus memory, read_memory());
-    if (promised + state_bytes(tokens) > memory.available_bytes) {
-      return fail(ErrorKind::kMemory, "a sequence of {} tokens needs {} bytes; {} are available ({}), of which open sequences may take {}",
-                  tokens, state_bytes(tokens), memory.available_bytes, memory.limited_by, promised);
-    }
-    TEAPOT_TRY(SequenceState state,
-               SequenceState::open(layout_, settings_.executor.kv_type, tokens, settings_.executor.pages, settings_.executor.bf16_state));
-    auto owned = std::make_unique<SequenceState>(std::move(state));
-    if (free != slots_.end()) {
-      *free = std::move(owned);
-      return static_cast<plan::SlotId>(free - slots_.begin());
-    }
-    slots_.push_back(std::move(owned));
-    states_.reserve(slots_.size());
-    return static_cast<plan::SlotId>(slots_.size() - 1);
+    if (!slots_) return fail(ErrorKind::kInternal, "open_slot before load");
+    return slots_->open(tokens);
   }
-
-  void close_slot(plan::SlotId slot) override {
-    assert(static_cast<size_t>(slot) < slots_.size());
-    slots_[static_cast<size_t>(slot)].reset();
+  Result<plan::SlotId> fork_slot(plan::SlotId from, uint32_t position, uint32_t tokens) override {
+    if (!slots_) return fail(ErrorKind::kInternal, "fork_slot before load");
+    return slots_->fork(from, position, tokens);
   }
+  void close_slot(plan::SlotId slot) override { slots_->close(slot); }
+  uint32_t committed(plan::SlotId slot) const override { return slots_->find(slot)->committed(); }
+  std::span<const plan::PageId> pages(plan::SlotId slot) const override { return slots_->find(slot)->pages(); }
+  uint64_t state_bytes(uint32_t tokens) const override { return slots_->sizes().state_bytes(tokens); }
+  uint64_t page_bytes() const override { return slots_->sizes().page_bytes; }
+  bool recurrent() const override { return layout_.gdn_layers > 0; }
+  Usage usage() const override { return slots_ ? slots_->usage() : Usage{}; }
 
   Status run(plan::PlanId plan, const plan::StepPacket& packet, plan::StepResult& result) override {
     if (!executor_) return fail(ErrorKind::kInternal, "run before load");
@@ -90,8 +77,9 @@ class CpuBackend final : public plan::Backend {
   }
 
   plan::StateSnapshot snapshot(plan::SlotId slot, uint32_t gdn_layer) const override {
-    assert(static_cast<size_t>(slot) < slots_.size() && slots_[static_cast<size_t>(slot)]);
-    return slots_[static_cast<size_t>(slot)]->snapshot(layout_, gdn_layer);
+    const SequenceState* const state = slots_->find(slot);
+    assert(state != nullptr);
+    return state->snapshot(layout_, gdn_layer);
   }
 
   void traffic(std::vector<plan::OpTraffic>& out) const override {
@@ -114,10 +102,6 @@ class CpuBackend final : public plan::Backend {
     return ticks.all == 0 ? 0 : static_cast<double>(ticks.waiting) / static_cast<double>(ticks.all);
   }
 
-  uint64_t state_bytes(uint32_t tokens) const override {
-    return SequenceState::bytes(layout_, settings_.executor.kv_type, tokens, settings_.executor.bf16_state);
-  }
-
   std::vector<plan::SwitchReport> switches() const override {
     return switch_reports({settings_, weights_ ? &*weights_ : nullptr, weight_usage_, executor_ ? executor_->saturated() : 0});
   }
@@ -129,16 +113,10 @@ class CpuBackend final : public plan::Backend {
   Status resolve(const plan::StepPacket& packet) {
     states_.clear();
     for (const plan::SequenceRows& rows : packet.sequences) {
-      const auto slot = static_cast<size_t>(rows.slot);
-      if (slot >= slots_.size() || !slots_[slot]) return fail(ErrorKind::kInternal, "packet: slot {} is not open", slot);
-      SequenceState* const state = slots_[slot].get();
-      if (std::ranges::find(states_, state) != states_.end()) return fail(ErrorKind::kInternal, "packet: slot {} twice", slot);
-      if (rows.position != state->committed()) {
-        return fail(ErrorKind::kInternal, "packet: slot {} at position {}, its state is at {}", slot, rows.position, state->committed());
-      }
-      if (rows.rows > state->capacity() - state->committed()) {
-        return fail(ErrorKind::kInternal, "packet: slot {} has room for {} positions, {} were wanted", slot, state->capacity(),
-                    uint64_t{state->committed()} + rows.rows);
+      TEAPOT_CHECK(slots_->prepare(rows));
+      SequenceState* const state = slots_->find(rows.slot);
+      if (std::ranges::find(states_, state) != states_.end()) {
+        return fail(ErrorKind::kInternal, "packet: slot {} twice", static_cast<size_t>(rows.slot));
       }
       states_.push_back(state);
     }
@@ -170,7 +148,7 @@ class CpuBackend final : public plan::Backend {
   std::optional<PackedWeights> weights_;
   plan::StateLayout layout_{};
   std::optional<Executor> executor_;
-  std::vector<std::unique_ptr<SequenceState>> slots_;
+  std::optional<Slots> slots_;
   std::vector<SequenceState*> states_;
 };
 

@@ -29,10 +29,10 @@ struct Runner {
     EXPECT_TRUE(loaded.has_value()) << loaded.error().message;
   }
 
-  plan::PlanId plan(uint16_t sequences, uint32_t rows, bool taps = false) {
-    const auto key = std::tuple(sequences, rows, taps);
+  plan::PlanId plan(uint32_t rows, bool taps = false) {
+    const auto key = std::pair(rows, taps);
     if (!plans.contains(key)) {
-      const auto prepared = backend->prepare(model.plan(sequences, rows, taps));
+      const auto prepared = backend->prepare(model.plan(rows, taps));
       EXPECT_TRUE(prepared.has_value()) << prepared.error().message;
       plans[key] = *prepared;
     }
@@ -61,8 +61,7 @@ struct Runner {
                            piece.tokens->begin() + static_cast<ptrdiff_t>(piece.position + piece.count));
     }
     packet.returns.assign(packet.tokens.size(), plan::RowReturn::kLogits);
-    const Status status =
-        backend->run(plan(static_cast<uint16_t>(pieces.size()), static_cast<uint32_t>(packet.tokens.size()), taps), packet, result);
+    const Status status = backend->run(plan(static_cast<uint32_t>(packet.tokens.size()), taps), packet, result);
     ASSERT_TRUE(status.has_value()) << status.error().message;
     size_t row = 0;
     for (const Piece& piece : pieces) {
@@ -85,7 +84,7 @@ struct Runner {
 
   const TinyModel& model;
   std::unique_ptr<plan::Backend> backend;
-  std::map<std::tuple<uint16_t, uint32_t, bool>, plan::PlanId> plans;
+  std::map<std::pair<uint32_t, bool>, plan::PlanId> plans;
   plan::StepResult result;
 };
 
@@ -234,7 +233,7 @@ TEST_P(Backend, ArgmaxIsTheLargestLogitWhetherLogitsAreKeptOrNot) {
   }
   using enum plan::RowReturn;
   const plan::StepPacket packet{tokens, {{runner.open(), 0, 5, 0}}, {kNothing, kArgmax, kNothing, kNothing, kArgmax}};
-  ASSERT_TRUE(runner.backend->run(runner.plan(1, 5), packet, runner.result));
+  ASSERT_TRUE(runner.backend->run(runner.plan(5), packet, runner.result));
   EXPECT_EQ(runner.result.rows, (std::vector<uint32_t>{1, 4}));
   EXPECT_EQ(runner.result.argmax, (std::vector<int32_t>{kept[1], kept[4]}));
   EXPECT_TRUE(runner.result.logits[0].empty());
@@ -277,7 +276,7 @@ TEST(BackendErrors, NanLogitsGiveNoArgmax) {
 TEST(BackendErrors, PacketsThatDoNotFitAreRefused) {
   const TinyModel model(plan::WeightType::kF32);
   Runner runner(model, kPlain);
-  const plan::PlanId plan = runner.plan(1, 2);
+  const plan::PlanId plan = runner.plan(2);
   const plan::SlotId slot = runner.open(3), closed = runner.open(3);
   runner.backend->close_slot(closed);
   const auto message = [&](std::vector<int32_t> tokens, std::vector<plan::SequenceRows> sequences) {

@@ -63,7 +63,7 @@ Result<plan::PlanId> Executor::prepare(const plan::Plan& plan) {
   TEAPOT_CHECK(logits_.grow(uint64_t{plan.shape.rows} * prepared->vocab * sizeof(float)));
   if (settings_.plan != PlanMode::kStatic) prepared->ops.clear();
   places_.reserve(plan.shape.rows);
-  ran_sequences_.reserve(plan.shape.sequences);
+  ran_sequences_.reserve(plan.shape.rows);
   ran_experts_.reserve(prepared->groups.size());
   plans_.push_back(std::move(prepared));
   return static_cast<plan::PlanId>(plans_.size() - 1);
@@ -72,11 +72,10 @@ Result<plan::PlanId> Executor::prepare(const plan::Plan& plan) {
 Status Executor::check(plan::PlanId id, const plan::StepPacket& packet) const {
   if (static_cast<size_t>(id) >= plans_.size()) return fail(ErrorKind::kInternal, "plan {} of {}", static_cast<size_t>(id), plans_.size());
   const Prepared& prepared = *plans_[static_cast<size_t>(id)];
-  const plan::StepShape& shape = prepared.source.shape;
-  const size_t rows = shape.rows;
-  if (packet.tokens.size() != rows || packet.returns.size() != rows || packet.sequences.size() != shape.sequences) {
-    return fail(ErrorKind::kInternal, "packet of {} tokens, {} returns, {} sequences; the plan is for {} rows, {} sequences",
-                packet.tokens.size(), packet.returns.size(), packet.sequences.size(), rows, shape.sequences);
+  const size_t rows = prepared.source.shape.rows;
+  if (packet.tokens.size() != rows || packet.returns.size() != rows) {
+    return fail(ErrorKind::kInternal, "packet of {} tokens, {} returns; the plan is for {} rows", packet.tokens.size(),
+                packet.returns.size(), rows);
   }
   size_t covered = 0;
   for (const plan::SequenceRows& sequence : packet.sequences) {

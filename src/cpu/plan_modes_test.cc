@@ -23,7 +23,7 @@ std::unique_ptr<plan::Backend> backend_for(const TinyModel& model, const Options
 std::vector<float> outputs(const TinyModel& model, const Options& options) {
   const auto backend = backend_for(model, options);
   std::vector<float> out;
-  const plan::PlanId prefill = *backend->prepare(model.plan(2, 20)), decode = *backend->prepare(model.plan(2, 2));
+  const plan::PlanId prefill = *backend->prepare(model.plan(20)), decode = *backend->prepare(model.plan(2));
   const plan::SlotId slots[] = {*backend->open_slot(32), *backend->open_slot(32)};
   plan::StepResult result;
   const auto run = [&](plan::PlanId id, plan::StepPacket packet) {
@@ -97,7 +97,7 @@ TEST(PlanModes, EveryWayOfExecutionGivesTheSameBits) {
 std::map<std::string, std::vector<std::string>> phases(const Options& options, uint16_t sequences, bool gates) {
   const TinyModel model(plan::WeightType::kQ8_0);
   const auto backend = backend_for(model, options);
-  const auto plan = backend->prepare(model.plan(sequences, sequences));
+  const auto plan = backend->prepare(model.plan(sequences));
   plan::StepPacket packet;
   for (uint16_t i = 0; i < sequences; ++i) {
     packet.tokens.push_back(i);

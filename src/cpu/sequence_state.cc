@@ -1,48 +1,66 @@
 #include "cpu/sequence_state.h"
 
+#include <cassert>
+#include <cstring>
+
 #include "base/half.h"
 
 namespace teapot::cpu {
-namespace {
 
-// The order in the arena: recurrent states, windows, KV. What is in use from the first token on lies together.
-struct Sizes {
-  uint64_t recurrent_stride;  // elements
-  uint64_t window_stride;     // floats
-  uint64_t kv_layer_bytes;
-  uint64_t windows_at, kv_at, total;  // bytes
+// Recurrent states, then windows; in a page layer by layer, keys and values.
+StateSizes::StateSizes(const plan::StateLayout& layout, KvType kv_type, bool bf16)
+    : bf16_recurrent(bf16),
+      gdn_layers(layout.gdn_layers),
+      recurrent_stride(align_up(uint64_t{layout.value_heads} * layout.dk * layout.dv, kAlignment / sizeof(uint16_t))),
+      window_stride(
+          align_up(uint64_t{layout.conv_kernel == 0 ? 0 : layout.conv_kernel - 1} * layout.conv_channels(), kAlignment / sizeof(float))),
+      windows_at(layout.gdn_layers * recurrent_stride * (bf16 ? sizeof(uint16_t) : sizeof(float))),
+      own_bytes(windows_at + layout.gdn_layers * 2 * window_stride * sizeof(float)),
+      kv_row_bytes(uint64_t{layout.kv_heads} * layout.head_dim * kv_bytes(kv_type)),
+      kv_layer_bytes(align_up(plan::kPagePositions * kv_row_bytes)),
+      page_bytes(layout.attention_layers * 2 * kv_layer_bytes) {}
 
-  Sizes(const plan::StateLayout& layout, KvType type, uint32_t tokens, bool bf16_recurrent)
-      : recurrent_stride(align_up(uint64_t{layout.value_heads} * layout.dk * layout.dv, kAlignment / sizeof(uint16_t))),
-        window_stride(
-            align_up(uint64_t{layout.conv_kernel == 0 ? 0 : layout.conv_kernel - 1} * layout.conv_channels(), kAlignment / sizeof(float))),
-        kv_layer_bytes(align_up(uint64_t{tokens} * layout.kv_heads * layout.head_dim * kv_bytes(type))),
-        windows_at(layout.gdn_layers * recurrent_stride * (bf16_recurrent ? sizeof(uint16_t) : sizeof(float))),
-        kv_at(windows_at + layout.gdn_layers * 2 * window_stride * sizeof(float)),
-        total(kv_at + layout.attention_layers * 2 * kv_layer_bytes) {}
-};
-
-}  // namespace
-
-uint64_t SequenceState::bytes(const plan::StateLayout& layout, KvType type, uint32_t tokens, bool bf16_recurrent) {
-  return Sizes(layout, type, tokens, bf16_recurrent).total;
+SequenceState::SequenceState(const StateSizes& sizes, Arena arena, uint32_t capacity)
+    : sizes_(&sizes), arena_(std::move(arena)), capacity_(capacity), current_window_(sizes.gdn_layers) {
+  table_.reserve(StateSizes::pages_of(capacity));
+  memory_.reserve(StateSizes::pages_of(capacity));
 }
 
-Result<SequenceState> SequenceState::open(const plan::StateLayout& layout, KvType type, uint32_t tokens, Pages pages, bool bf16_recurrent) {
-  const Sizes sizes(layout, type, tokens, bf16_recurrent);
-  SequenceState state;
-  TEAPOT_TRY(state.arena_, Arena::reserve("the state of a sequence", sizes.total, pages));
-  std::byte* const base = state.arena_.data();
-  state.capacity_ = tokens;
-  state.recurrent_ = base;
-  state.bf16_recurrent_ = bf16_recurrent;
-  state.windows_ = reinterpret_cast<float*>(base + sizes.windows_at);
-  state.kv_ = base + sizes.kv_at;
-  state.recurrent_stride_ = sizes.recurrent_stride;
-  state.window_stride_ = sizes.window_stride;
-  state.kv_layer_bytes_ = sizes.kv_layer_bytes;
-  state.current_window_.assign(layout.gdn_layers, 0);
-  return state;
+void SequenceState::release(KvPages& pages) {
+  for (const plan::PageId page : table_) pages.drop(page);
+  table_.clear();
+  memory_.clear();
+}
+
+Status SequenceState::reach(uint32_t positions, KvPages& pages) {
+  if (sizes_->page_bytes == 0) return {};
+  while (table_.size() < StateSizes::pages_of(positions)) {
+    TEAPOT_TRY(const plan::PageId page, pages.take());
+    table_.push_back(page);
+    memory_.push_back(pages.at(page));
+  }
+  return {};
+}
+
+Status SequenceState::follow(const SequenceState& from, uint32_t position, KvPages& pages) {
+  assert(table_.empty() && position <= from.committed_ && position <= capacity_);
+  if (sizes_->page_bytes != 0) {
+    for (size_t i = 0; i < position / plan::kPagePositions; ++i) {
+      pages.share(from.table_[i]);
+      table_.push_back(from.table_[i]);
+      memory_.push_back(from.memory_[i]);
+    }
+    TEAPOT_CHECK(reach(position, pages));
+    const uint32_t rest = position % plan::kPagePositions;
+    for (uint64_t part = 0; rest > 0 && part * sizes_->kv_layer_bytes < sizes_->page_bytes; ++part) {
+      const size_t last = table_.size() - 1;
+      std::memcpy(memory_[last] + part * sizes_->kv_layer_bytes, from.memory_[last] + part * sizes_->kv_layer_bytes,
+                  rest * sizes_->kv_row_bytes);
+    }
+  }
+  current_window_ = from.current_window_;
+  committed_ = position;
+  return {};
 }
 
 plan::StateSnapshot SequenceState::snapshot(const plan::StateLayout& layout, uint32_t layer) const {
@@ -50,7 +68,7 @@ plan::StateSnapshot SequenceState::snapshot(const plan::StateLayout& layout, uin
   const size_t window_floats = size_t{layout.conv_kernel - 1} * layout.conv_channels();
   std::vector<float> values(recurrent_floats);
   for (size_t i = 0; i < recurrent_floats; ++i) {
-    values[i] = bf16_recurrent_ ? bf16_to_f32(recurrent_bf16(layer)[i]) : recurrent(layer)[i];
+    values[i] = bf16_recurrent() ? bf16_to_f32(recurrent_bf16(layer)[i]) : recurrent(layer)[i];
   }
   return {std::move(values), std::vector<float>(window(layer), window(layer) + window_floats)};
 }

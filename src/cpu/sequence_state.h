@@ -1,58 +1,95 @@
-// The state of one sequence: KV cache of the attention layers, convolution window and recurrent state of the GDN layers (spec 3.4, 3.5).
+// The state of one sequence: convolution window and recurrent state of the GDN layers, and which pages hold its KV cache (spec 3.4, 3.5).
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "cpu/arena.h"
 #include "cpu/kernels/kernels.h"
+#include "cpu/kv_pages.h"
 #include "plan/backend.h"
 
 namespace teapot::cpu {
 
 constexpr size_t kMaxConvKernel = 16;  // checked when a layout is taken in; models have 4
 
+static_assert(plan::kPagePositions == kKvBlock, "an attention partial reads one page");
+
 constexpr size_t kv_bytes(KvType type) { return type == kKvF32 ? 4 : 2; }  // of one element
+
+// What states of one model are like in memory.
+struct StateSizes {
+  StateSizes(const plan::StateLayout& layout, KvType kv_type, bool bf16_recurrent);
+
+  bool bf16_recurrent;
+  uint32_t gdn_layers;
+  uint64_t recurrent_stride;  // elements of a layer
+  uint64_t window_stride;     // floats of one window
+  uint64_t windows_at;        // bytes
+  uint64_t own_bytes;         // of a sequence, beside its pages
+  uint64_t kv_row_bytes;      // of one position's keys in a layer, and of its values
+  uint64_t kv_layer_bytes;    // of a page's keys in a layer, and of its values
+  uint64_t page_bytes;        // 0: no attention
+
+  static size_t pages_of(uint32_t tokens) { return (size_t{tokens} + plan::kPagePositions - 1) / plan::kPagePositions; }
+  uint64_t state_bytes(uint32_t tokens) const { return own_bytes + pages_of(tokens) * page_bytes; }
+};
 
 class SequenceState {
  public:
-  // Room for `tokens` positions: reserved now, taken from the system as positions are written.
-  static Result<SequenceState> open(const plan::StateLayout& layout, KvType type, uint32_t tokens, Pages pages,
-                                    bool bf16_recurrent = false);
+  // Own memory of sizes.own_bytes, all zero, or of any content that is to be copied over. Pages come with the positions.
+  SequenceState(const StateSizes& sizes, Arena arena, uint32_t capacity);
 
-  // What open() reserves; of it, what is in use before the first and after `tokens` positions.
-  static uint64_t bytes(const plan::StateLayout& layout, KvType type, uint32_t tokens, bool bf16_recurrent = false);
+  // Before the state goes: its pages go back.
+  void release(KvPages& pages);
 
   uint32_t capacity() const { return capacity_; }    // positions
   uint32_t committed() const { return committed_; }  // positions that hold tokens
   void commit(uint32_t tokens) { committed_ += tokens; }
+  std::span<const plan::PageId> pages() const { return table_; }
 
-  std::byte* keys(uint32_t layer) const { return kv_ + (2 * layer) * kv_layer_bytes_; }        // [capacity, kv_heads*head_dim] kv type
-  std::byte* values(uint32_t layer) const { return kv_ + (2 * layer + 1) * kv_layer_bytes_; }  // [capacity, kv_heads*head_dim] kv type
-  bool bf16_recurrent() const { return bf16_recurrent_; }
+  // Pages for so many positions. kMemory leaves those that were had.
+  Status reach(uint32_t positions, KvPages& pages);
+  // As after the first `position` tokens of `from`, in a state that holds none: shares its full pages, copies the rest. The own memory is
+  // for the caller to copy.
+  Status follow(const SequenceState& from, uint32_t position, KvPages& pages);
+
+  // Position `position` of a layer: [kv_heads*head_dim] kv type; the following ones up to the end of its page lie behind it.
+  std::byte* keys(uint32_t layer, uint32_t position) const { return row(2 * layer, position); }
+  std::byte* values(uint32_t layer, uint32_t position) const { return row(2 * layer + 1, position); }
+
+  bool bf16_recurrent() const { return sizes_->bf16_recurrent; }
   // [value_heads, dk, dv], the one or the other.
-  float* recurrent(uint32_t layer) const { return reinterpret_cast<float*>(recurrent_) + layer * recurrent_stride_; }
-  uint16_t* recurrent_bf16(uint32_t layer) const { return reinterpret_cast<uint16_t*>(recurrent_) + layer * recurrent_stride_; }
+  float* recurrent(uint32_t layer) const { return reinterpret_cast<float*>(arena_.data()) + layer * sizes_->recurrent_stride; }
+  uint16_t* recurrent_bf16(uint32_t layer) const { return reinterpret_cast<uint16_t*>(arena_.data()) + layer * sizes_->recurrent_stride; }
 
   // [conv_kernel-1, channels], oldest first: the raw inputs before the next token. A step reads this window and writes the next one,
   // so that threads may do both at a time; flip_window makes the next one current.
-  const float* window(uint32_t layer) const { return windows_ + (2 * layer + current_window_[layer]) * window_stride_; }
-  float* next_window(uint32_t layer) const { return windows_ + (2 * layer + 1 - current_window_[layer]) * window_stride_; }
+  const float* window(uint32_t layer) const { return window_at(2 * layer + current_window_[layer]); }
+  float* next_window(uint32_t layer) const { return window_at(2 * layer + 1 - current_window_[layer]); }
   void flip_window(uint32_t layer) { current_window_[layer] ^= 1; }
 
   plan::StateSnapshot snapshot(const plan::StateLayout& layout, uint32_t layer) const;
 
+  Arena& arena() { return arena_; }
+  const Arena& arena() const { return arena_; }
+
  private:
+  std::byte* row(uint32_t part, uint32_t position) const {
+    return memory_[position / plan::kPagePositions] + part * sizes_->kv_layer_bytes +
+           position % plan::kPagePositions * sizes_->kv_row_bytes;
+  }
+  float* window_at(uint32_t index) const {
+    return reinterpret_cast<float*>(arena_.data() + sizes_->windows_at) + index * sizes_->window_stride;
+  }
+
+  const StateSizes* sizes_;
   Arena arena_;
-  uint32_t capacity_ = 0;
+  uint32_t capacity_;
   uint32_t committed_ = 0;
-  std::byte* recurrent_ = nullptr;
-  bool bf16_recurrent_ = false;
-  float* windows_ = nullptr;
-  std::byte* kv_ = nullptr;
-  uint64_t recurrent_stride_ = 0;        // elements of a layer
-  uint64_t window_stride_ = 0;           // floats of one window
-  uint64_t kv_layer_bytes_ = 0;          // of the keys, and of the values
+  std::vector<plan::PageId> table_;
+  std::vector<std::byte*> memory_;       // [table]
   std::vector<uint8_t> current_window_;  // [gdn layers]
 };
 

@@ -35,7 +35,7 @@ void run_filtered_steps() {
   const TinyModel model(plan::WeightType::kQ8_0);
   const auto backend = create_backend({.threads = 2, .bind = "off"});
   if (!backend || !(*backend)->load(model.table, model.layout, {})) _exit(1);
-  const auto plan = (*backend)->prepare(model.plan(2, 2));
+  const auto plan = (*backend)->prepare(model.plan(2));
   if (!plan) _exit(1);
   plan::StepPacket packet{{1, 2}, {{*(*backend)->open_slot(64), 0, 1, 0}, {*(*backend)->open_slot(64), 1, 1, 0}}, {}};
   packet.returns = {plan::RowReturn::kArgmax, plan::RowReturn::kLogits};

@@ -57,9 +57,9 @@ struct TinyModel {
   }
 
   // taps: the residual after each layer.
-  plan::Plan plan(uint16_t sequences, uint32_t rows, bool taps = false) const {
+  plan::Plan plan(uint32_t rows, bool taps = false) const {
     plan::Plan p;
-    p.shape = {rows == sequences ? plan::StepKind::kDecode : plan::StepKind::kPrefill, sequences, rows};
+    p.shape = {rows};
     const auto buffer = [&](const char* name, uint32_t cols, plan::DType dtype = plan::DType::kF32) {
       p.buffers.push_back({name, dtype, cols});
       return static_cast<plan::BufferId>(p.buffers.size() - 1);

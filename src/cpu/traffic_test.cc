@@ -32,13 +32,13 @@ class Traffic : public testing::Test {
       const plan::SlotId slot = *backend_->open_slot(before + 1);
       if (before > 0) {
         const plan::StepPacket prompt{std::vector<int32_t>(before, 3), {{slot, 0, before, 0}}, {before, plan::RowReturn::kNothing}};
-        EXPECT_TRUE(backend_->run(*backend_->prepare(model_.plan(1, before)), prompt, result));
+        EXPECT_TRUE(backend_->run(*backend_->prepare(model_.plan(before)), prompt, result));
       }
       packet.sequences.push_back({slot, static_cast<uint32_t>(s), 1, before});
     }
     packet.tokens = tokens;
     packet.returns.assign(tokens.size(), returns);
-    const auto plan = backend_->prepare(model_.plan(static_cast<uint16_t>(tokens.size()), static_cast<uint32_t>(tokens.size())));
+    const auto plan = backend_->prepare(model_.plan(static_cast<uint32_t>(tokens.size())));
     EXPECT_TRUE(backend_->run(*plan, packet, result));
     std::vector<plan::OpTraffic> entries;
     backend_->traffic(entries);

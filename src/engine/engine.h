@@ -24,7 +24,7 @@ struct EngineOptions {
   uint32_t warmup = 3;                // runs of each decode plan before the engine is ready; prefill plans: one, if any
   bool require_plan = false;          // all shapes that can occur have their plan beforehand, or the engine does not start
   SchedulerOptions scheduler = {};
-  double step_timeout_s = 60;         // a step that takes longer is reported; 0: none is
+  double step_timeout_s = 60;  // a step that takes longer is reported; 0: none is
 };
 
 enum class RequestId : uint64_t {};
@@ -55,7 +55,7 @@ class Engine {
     uint32_t waiting;  // requests
   };
   Load load() const;
-  bool full() const;      // the next submit would be kBusy
+  bool full() const;            // the next submit would be kBusy
   EngineStatus status() const;  // after the last step
 
   uint32_t context() const;                   // tokens a sequence may have, prompt and reply together

@@ -68,7 +68,7 @@ Result<Evaluation> Evaluator::run(std::span<const int32_t> ids, const EvaluateOp
   for (uint32_t begin = 0; begin < tokens;) {
     const bool decode = begin >= prefill;
     const uint32_t rows = decode ? 1 : std::min(options.chunk, prefill - begin);
-    TEAPOT_CHECK(step(slot, ids, begin, rows, decode ? plan::StepKind::kDecode : plan::StepKind::kPrefill, options, evaluation));
+    TEAPOT_CHECK(step(slot, ids, begin, rows, options, evaluation));
     begin += rows;
   }
   if (options.states) {
@@ -77,10 +77,10 @@ Result<Evaluation> Evaluator::run(std::span<const int32_t> ids, const EvaluateOp
   return evaluation;
 }
 
-Status Evaluator::step(plan::SlotId slot, std::span<const int32_t> ids, uint32_t begin, uint32_t rows, plan::StepKind kind,
-                       const EvaluateOptions& options, Evaluation& evaluation) {
+Status Evaluator::step(plan::SlotId slot, std::span<const int32_t> ids, uint32_t begin, uint32_t rows, const EvaluateOptions& options,
+                       Evaluation& evaluation) {
   const bool taps = options.hidden || options.router;
-  TEAPOT_TRY(const plan::PlanId plan, (taps ? tapped_plans_ : plans_).get({.kind = kind, .sequences = 1, .rows = rows}));
+  TEAPOT_TRY(const plan::PlanId plan, (taps ? tapped_plans_ : plans_).get({rows}));
   const auto chunk = ids.subspan(begin, rows);
   packet_.tokens.assign(chunk.begin(), chunk.end());
   packet_.sequences.assign(1, {.slot = slot, .first_row = 0, .rows = rows, .position = begin});

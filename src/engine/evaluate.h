@@ -46,8 +46,8 @@ class Evaluator {
   Evaluator(model::Model model, std::unique_ptr<plan::Backend> backend);
 
   Status check(std::span<const int32_t> ids, const EvaluateOptions& options) const;
-  Status step(plan::SlotId slot, std::span<const int32_t> ids, uint32_t begin, uint32_t rows, plan::StepKind kind,
-              const EvaluateOptions& options, Evaluation& evaluation);
+  Status step(plan::SlotId slot, std::span<const int32_t> ids, uint32_t begin, uint32_t rows, const EvaluateOptions& options,
+              Evaluation& evaluation);
   void keep_taps(size_t tokens, uint32_t begin, const EvaluateOptions& options, Evaluation& evaluation) const;
 
   model::Model model_;

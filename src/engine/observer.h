@@ -22,8 +22,8 @@ struct PromptRecord {
   uint32_t tokens = 0;
   uint32_t cached = 0;  // of them, found in the prefix cache
   bool diverges = false;
-  uint32_t index = 0;                              // of the first token that differs from the nearest cached prefix
-  int32_t cached_token = 0, prompt_token = 0;      // both there
+  uint32_t index = 0;                          // of the first token that differs from the nearest cached prefix
+  int32_t cached_token = 0, prompt_token = 0;  // both there
 };
 
 // A choice that has ended.
@@ -57,17 +57,17 @@ struct EngineStatus {
     SequenceState state = SequenceState::kWaiting;
     uint32_t prompt_tokens = 0;
     uint32_t cached_tokens = 0;
-    uint32_t computed_tokens = 0;    // in the state
+    uint32_t computed_tokens = 0;  // in the state
     uint32_t completion_tokens = 0;
     double age_s = 0;  // since it was submitted
   };
   std::vector<Sequence> sequences;  // running ones, then waiting requests in their order
 
   // Bytes.
-  uint64_t state_budget = 0;     // of running sequences
-  uint64_t state_promised = 0;   // what running ones may come to
-  uint64_t state_used = 0;       // slots and pages in use, checkpoints among them
-  uint64_t state_kept = 0;       // taken from the system, free for the next
+  uint64_t state_budget = 0;    // of running sequences
+  uint64_t state_promised = 0;  // what running ones may come to
+  uint64_t state_used = 0;      // slots and pages in use, checkpoints among them
+  uint64_t state_kept = 0;      // taken from the system, free for the next
   uint64_t cache_budget = 0, cache_used = 0;
   uint64_t kv_pages = 0, kv_page_bytes = 0;
   uint32_t checkpoints = 0;
@@ -75,8 +75,8 @@ struct EngineStatus {
 
   // Since the start; tokens.
   uint64_t steps = 0;
-  uint64_t prompt_tokens = 0;      // of requests that began
-  uint64_t prefilled_tokens = 0;   // computed
+  uint64_t prompt_tokens = 0;     // of requests that began
+  uint64_t prefilled_tokens = 0;  // computed
   uint64_t generation_tokens = 0;
   uint64_t cache_queries = 0, cache_hits = 0;
   uint64_t plan_hits = 0, plan_misses = 0;

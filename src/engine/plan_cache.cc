@@ -16,8 +16,7 @@ Result<plan::PlanId> PlanCache::get(plan::StepShape shape) {
   }
   misses_.fetch_add(1, std::memory_order_relaxed);
   if (required_) {
-    return fail(ErrorKind::kInternal, "no plan was prepared for a {} step of {} rows of {} sequences, and plans are required",
-                shape.kind == plan::StepKind::kDecode ? "decode" : "prefill", shape.rows, shape.sequences);
+    return fail(ErrorKind::kInternal, "no plan was prepared for a step of {} rows, and plans are required", shape.rows);
   }
   return prepare(shape);
 }

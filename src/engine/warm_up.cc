@@ -18,15 +18,15 @@ struct Slots {
 
 }  // namespace
 
-Status warm_up(plan::Backend& backend, plan::PlanId plan, plan::StepShape shape, uint32_t times) {
+Status warm_up(plan::Backend& backend, plan::PlanId plan, plan::StepShape shape, uint32_t sequences, uint32_t times) {
   if (times == 0) return {};
   Slots slots(backend);
   plan::StepPacket packet;
   packet.tokens.assign(shape.rows, 0);
   packet.returns.assign(shape.rows, plan::RowReturn::kNothing);
-  for (uint32_t s = 0; s < shape.sequences; ++s) {
-    const uint32_t first = shape.rows * s / shape.sequences;
-    const uint32_t rows = shape.rows * (s + 1) / shape.sequences - first;
+  for (uint32_t s = 0; s < sequences; ++s) {
+    const uint32_t first = shape.rows * s / sequences;
+    const uint32_t rows = shape.rows * (s + 1) / sequences - first;
     TEAPOT_TRY(const plan::SlotId slot, backend.open_slot(rows * times));
     slots.ids.push_back(slot);
     packet.sequences.push_back({.slot = slot, .first_row = first, .rows = rows, .position = 0});

@@ -10,7 +10,7 @@
 namespace teapot::model {
 namespace {
 
-constexpr plan::StepShape kDecode{plan::StepKind::kDecode, 1, 1};
+constexpr plan::StepShape kDecode{1};
 
 // Loads, and has a plan that fits it.
 void expect_loads(const std::filesystem::path& path) {

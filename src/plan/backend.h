@@ -69,11 +69,11 @@ struct TapResult {
 
 // One step's output, valid until the next run.
 struct StepResult {
-  std::vector<uint32_t> rows;            // rows with a return, ascending
-  std::vector<int32_t> argmax;           // [rows]: lowest id among equals; -1 if a logit is NaN or all ids are out
-  std::vector<float> max;                // [rows]: the logit of argmax, biases added
+  std::vector<uint32_t> rows;                   // rows with a return, ascending
+  std::vector<int32_t> argmax;                  // [rows]: lowest id among equals; -1 if a logit is NaN or all ids are out
+  std::vector<float> max;                       // [rows]: the logit of argmax, biases added
   std::vector<std::span<const Candidate>> top;  // [rows] each top_k for kTopK, else empty: falling logits, rising ids among equals
-  std::vector<std::span<float>> logits;  // [rows] each [vocab] for kLogits, else empty; no biases added; the sampler may change them
+  std::vector<std::span<float>> logits;         // [rows] each [vocab] for kLogits, else empty; no biases added; the sampler may change them
   std::vector<TapResult> taps;
 };
 
@@ -104,7 +104,7 @@ class StateStore {
 
   virtual void close_slot(SlotId slot) = 0;
 
-  virtual uint32_t committed(SlotId slot) const = 0;            // tokens in the state
+  virtual uint32_t committed(SlotId slot) const = 0;             // tokens in the state
   virtual std::span<const PageId> pages(SlotId slot) const = 0;  // those taken so far, in the order of positions; valid until a step
 
   virtual uint64_t state_bytes(uint32_t tokens) const = 0;  // of a slot with room for so many, sharing nothing
@@ -114,7 +114,7 @@ class StateStore {
   // What slots hold and what is kept for the next ones.
   struct Usage {
     uint32_t slots = 0;
-    uint32_t pages = 0;  // each once, however many share it
+    uint32_t pages = 0;       // each once, however many share it
     uint64_t bytes = 0;       // of both
     uint64_t kept_bytes = 0;  // taken from the system, free for new slots
   };

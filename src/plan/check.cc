@@ -15,7 +15,7 @@ class Checker {
   Status run() {
     where_ = "plan";
     const StepShape& shape = plan_.shape;
-    require(shape.sequences > 0 && shape.rows >= shape.sequences, "shape", "{} rows of {} sequences", shape.rows, shape.sequences);
+    require(shape.rows > 0, "shape", "no rows");
     for (const Buffer& buffer : plan_.buffers) require(buffer.cols > 0, "buffers", "'{}' has no columns", buffer.name);
     for (size_t i = 0; i < plan_.ops.size(); ++i) {
       where_ = fmt::format("op {} ({})", i, op_name(plan_.ops[i]));

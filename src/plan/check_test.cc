@@ -13,7 +13,7 @@ constexpr uint32_t kWidth = 5;
 
 // A sound plan with every op, which each test spoils in one place.
 struct Sound {
-  Plan plan{{StepKind::kPrefill, 2, 4}, {}, {}};
+  Plan plan{{4}, {}, {}};
   WeightTable weights;
   StateLayout layout{.attention_layers = 1,
                      .kv_heads = 2,
@@ -104,7 +104,7 @@ TEST(CheckPlan, NamesOpAndField) {
     std::function<void(Sound&)> spoil;
   };
   const std::vector<Spoilt> cases = {
-      {"plan: shape", [](Sound& s) { s.plan.shape.rows = 1; }},
+      {"plan: shape", [](Sound& s) { s.plan.shape.rows = 0; }},
       {"plan: buffers: 'z'", [](Sound& s) { s.buffer_named("z").cols = 0; }},
       {"op 0 (embed): table: matrix 4294967295", [](Sound& s) { s.op<Embed>().table = kNoMatrix; }},
       {"op 0 (embed): out: buffer 65535", [](Sound& s) { s.op<Embed>().out = kNoBuffer; }},

@@ -35,7 +35,7 @@ Status prefill(plan::Backend& backend, engine::PlanCache& plans, const std::vect
   for (uint32_t s = 0; s < slots.size(); ++s) {
     for (uint32_t first = 0; first < options.prompt; first += kPrefillRows) {
       const uint32_t rows = std::min(kPrefillRows, options.prompt - first);
-      TEAPOT_TRY(const plan::PlanId plan, plans.prepare({plan::StepKind::kPrefill, 1, rows}));
+      TEAPOT_TRY(const plan::PlanId plan, plans.prepare({rows}));
       packet.tokens.clear();
       for (uint32_t i = 0; i < rows; ++i) packet.tokens.push_back(static_cast<int32_t>((uint64_t{s} * 7919 + first + i * 37) % vocab));
       packet.sequences = {{slots[s], 0, rows, first}};
@@ -73,10 +73,10 @@ Result<Profile> measure_profile(const model::Model& model, plan::Backend& backen
   }
   plan::StepPacket packet;
   TEAPOT_CHECK(prefill(backend, plans, slots.ids, options, model.config.vocab, packet.tokens));
-  const auto c = static_cast<uint16_t>(options.sequences);
-  const plan::StepShape shape{plan::StepKind::kDecode, c, c};
+  const uint32_t c = options.sequences;
+  const plan::StepShape shape{c};
   TEAPOT_TRY(const plan::PlanId plan, plans.prepare(shape));
-  TEAPOT_CHECK(engine::warm_up(backend, plan, shape, 3));
+  TEAPOT_CHECK(engine::warm_up(backend, plan, shape, c, 3));
   for (uint32_t s = 0; s < options.sequences; ++s) packet.sequences.push_back({slots.ids[s], s, 1, options.prompt});
   packet.returns.assign(c, plan::RowReturn::kArgmax);
 

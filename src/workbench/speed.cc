@@ -164,7 +164,7 @@ class Bench {
     prefill_traffic_ = {};
     for (uint32_t first = 0; first < options_.prompt; first += options_.prefill_chunk) {
       const uint32_t rows = std::min(options_.prefill_chunk, options_.prompt - first);
-      TEAPOT_TRY(const plan::PlanId plan, plans_.get({plan::StepKind::kPrefill, 1, rows}));
+      TEAPOT_TRY(const plan::PlanId plan, plans_.get({rows}));
       packet_.tokens.clear();
       for (uint32_t i = 0; i < rows; ++i) packet_.tokens.push_back(prompt_token(sequence, first + i, vocab_));
       packet_.sequences = {{slot, 0, rows, first}};
@@ -197,8 +197,8 @@ class Bench {
   }
 
   Status begin_decode(const std::vector<plan::SlotId>& slots) {
-    const auto c = static_cast<uint16_t>(slots.size());
-    shape_ = {plan::StepKind::kDecode, c, c};
+    const auto c = static_cast<uint32_t>(slots.size());
+    shape_ = {c};
     TEAPOT_CHECK(plans_.get(shape_));  // warmed, like the steps below
     packet_.sequences.clear();
     for (uint32_t s = 0; s < c; ++s) packet_.sequences.push_back({slots[s], s, 1, options_.prompt});

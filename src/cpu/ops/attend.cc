@@ -79,8 +79,8 @@ void AttendOp::begin_row(const Step& step, size_t row, size_t worker) const {
   }
   const size_t width = kv_heads_ * head_dim_;
   const size_t element_bytes = kv_bytes(step.kv_type);
-  std::byte* const keys = state->keys(op_.state_layer) + position * width * element_bytes;
-  std::byte* const values = state->values(op_.state_layer) + position * width * element_bytes;
+  std::byte* const keys = state->keys(op_.state_layer, position);
+  std::byte* const values = state->values(op_.state_layer, position);
   const auto store = step.kernels.store_kv[step.kv_type];
   size_t saturated = store(v_.row(step, row), width, values);
   for (size_t head = 0; head < kv_heads_; ++head) {
@@ -125,7 +125,8 @@ void AttendOp::attend_piece(const Step& step, size_t row, size_t kv_head, size_t
   for (size_t at = begin; at < end; at += kKvBlock) {
     step.kernels.attend_block[step.kv_type](
         {q_.row(step, row) + kv_head * group_ * head_dim_, group_, head_dim_,
-         state->keys(op_.state_layer) + (at * stride + offset) * element, state->values(op_.state_layer) + (at * stride + offset) * element,
+         state->keys(op_.state_layer, static_cast<uint32_t>(at)) + offset * element,
+         state->values(op_.state_layer, static_cast<uint32_t>(at)) + offset * element,
          std::min(kKvBlock, end - at), stride, scale_, scores},
         block);
     join(step.kernels, block, group_, head_dim_, out);

@@ -1,0 +1,118 @@
+#include "cpu/slots.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "base/memory.h"
+
+namespace teapot::cpu {
+namespace {
+
+// A step ends one sequence and begins another as a rule; more memory than that is not worth keeping.
+constexpr size_t kKeptStates = 4;
+
+// fn(begin, end) over pieces of `bytes`, one a worker.
+template <class F>
+void in_pieces(ThreadTeam& team, uint64_t bytes, F&& fn) {
+  const uint64_t piece = align_up((bytes + team.workers() - 1) / team.workers(), 4096);
+  team.run([&](size_t worker) {
+    const uint64_t begin = std::min(bytes, worker * piece);
+    fn(begin, std::min(bytes, begin + piece));
+  });
+}
+
+}  // namespace
+
+Slots::Slots(const plan::StateLayout& layout, KvType kv_type, bool bf16_recurrent, Pages pages, ThreadTeam& team)
+    : sizes_(layout, kv_type, bf16_recurrent), page_size_(pages), team_(team), pages_(sizes_.page_bytes, pages) {}
+
+// What the open slots will still take counts as taken.
+Status Slots::check_memory(uint32_t tokens) const {
+  uint64_t promised = 0;
+  for (const auto& slot : slots_) {
+    if (slot) promised += (StateSizes::pages_of(slot->capacity()) - slot->pages().size()) * sizes_.page_bytes;
+  }
+  TEAPOT_TRY(const MemoryStatus memory, read_memory());
+  const uint64_t available = memory.available_bytes + usage().kept_bytes;
+  if (promised + sizes_.state_bytes(tokens) <= available) return {};
+  return fail(ErrorKind::kMemory, "a sequence of {} tokens needs {} bytes; {} are available ({}), of which open sequences may take {}",
+              tokens, sizes_.state_bytes(tokens), available, memory.limited_by, promised);
+}
+
+Result<Arena> Slots::take_memory(bool cleared) {
+  if (kept_.empty()) return Arena::reserve("the state of a sequence", sizes_.own_bytes, page_size_);
+  Arena arena = std::move(kept_.back());
+  kept_.pop_back();
+  if (cleared) in_pieces(team_, sizes_.own_bytes, [&](uint64_t begin, uint64_t end) { std::memset(arena.data() + begin, 0, end - begin); });
+  return arena;
+}
+
+Result<plan::SlotId> Slots::place(SequenceState state) {
+  const auto free = std::ranges::find_if(slots_, [](const auto& slot) { return !slot; });
+  const auto index = static_cast<size_t>(free - slots_.begin());
+  if (free == slots_.end()) slots_.emplace_back();
+  slots_[index] = std::make_unique<SequenceState>(std::move(state));
+  ++open_;
+  return static_cast<plan::SlotId>(index);
+}
+
+Result<plan::SlotId> Slots::open(uint32_t tokens) {
+  if (open_ >= 0xffff) return fail(ErrorKind::kMemory, "more than {} sequences", 0xffff);
+  TEAPOT_CHECK(check_memory(tokens));
+  TEAPOT_TRY(Arena arena, take_memory(true));
+  return place(SequenceState(sizes_, std::move(arena), tokens));
+}
+
+Result<plan::SlotId> Slots::fork(plan::SlotId from, uint32_t position, uint32_t tokens) {
+  const SequenceState* const source = find(from);
+  if (source == nullptr) return fail(ErrorKind::kInternal, "fork: slot {} is not open", static_cast<size_t>(from));
+  const bool there = sizes_.gdn_layers > 0 ? position == source->committed() : position <= source->committed();
+  if (!there || position > tokens) {
+    return fail(ErrorKind::kInternal, "fork: slot {} at {} of {} tokens, with room for {}", static_cast<size_t>(from), position,
+                source->committed(), tokens);
+  }
+  if (open_ >= 0xffff) return fail(ErrorKind::kMemory, "more than {} sequences", 0xffff);
+  TEAPOT_CHECK(check_memory(tokens));
+  TEAPOT_TRY(Arena arena, take_memory(false));
+  SequenceState state(sizes_, std::move(arena), tokens);
+  if (Status followed = state.follow(*source, position, pages_); !followed) {
+    state.release(pages_);
+    return std::unexpected(std::move(followed).error());
+  }
+  in_pieces(team_, sizes_.own_bytes,
+            [&](uint64_t begin, uint64_t end) { std::memcpy(state.arena().data() + begin, source->arena().data() + begin, end - begin); });
+  return place(std::move(state));
+}
+
+void Slots::close(plan::SlotId slot) {
+  SequenceState* const state = find(slot);
+  assert(state != nullptr);
+  state->release(pages_);
+  if (sizes_.own_bytes > 0 && kept_.size() < kKeptStates) kept_.push_back(std::move(state->arena()));
+  slots_[static_cast<size_t>(slot)].reset();
+  --open_;
+}
+
+Status Slots::prepare(const plan::SequenceRows& rows) {
+  const auto slot = static_cast<size_t>(rows.slot);
+  SequenceState* const state = find(rows.slot);
+  if (state == nullptr) return fail(ErrorKind::kInternal, "packet: slot {} is not open", slot);
+  if (rows.position != state->committed()) {
+    return fail(ErrorKind::kInternal, "packet: slot {} at position {}, its state is at {}", slot, rows.position, state->committed());
+  }
+  if (rows.rows > state->capacity() - state->committed()) {
+    return fail(ErrorKind::kInternal, "packet: slot {} has room for {} positions, {} were wanted", slot, state->capacity(),
+                uint64_t{state->committed()} + rows.rows);
+  }
+  return state->reach(state->committed() + rows.rows, pages_);
+}
+
+plan::StateStore::Usage Slots::usage() const {
+  return {.slots = open_,
+          .pages = pages_.in_use(),
+          .bytes = open_ * sizes_.own_bytes + pages_.in_use() * sizes_.page_bytes,
+          .kept_bytes = kept_.size() * sizes_.own_bytes + pages_.kept_bytes()};
+}
+
+}  // namespace teapot::cpu
