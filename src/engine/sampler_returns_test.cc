@@ -19,6 +19,8 @@ constexpr size_t kRows = 300;
 
 const Vocabulary kVocabulary{.rows = kRows, .unsampled = {17, 18, 290, 291, 292, 293, 299}, .stops = {5, 20, 289}};
 
+GenerateRequest with(SamplingParams params) { return {.prompt = {0}, .sampling = std::move(params)}; }
+
 // A few values only: most ids have equals.
 std::vector<float> random_logits(std::mt19937& rng) {
   std::normal_distribution<float> normal(0, 2);
@@ -55,7 +57,7 @@ Result<TokenEvent> lean(Sampler& sampler, std::vector<float> logits, uint64_t po
 
 TEST(SamplerReturns, AskForNoMoreThanTheRequestNeeds) {
   const auto wants = [](SamplingParams params, std::optional<uint32_t> logprobs = {}) {
-    GenerateRequest request{.prompt = {0}, .sampling = std::move(params)};
+    GenerateRequest request = with(std::move(params));
     request.top_logprobs = logprobs;
     return Sampler(request, kVocabulary).wants();
   };
@@ -74,8 +76,8 @@ TEST(SamplerReturns, AskForNoMoreThanTheRequestNeeds) {
   EXPECT_EQ(wants({.temperature = 0, .repetition_penalty = 1.1f}), RowReturn::kLogits);
 
   const Vocabulary few{.rows = 6, .unsampled = {}, .stops = {}};
-  EXPECT_EQ(Sampler({.prompt = {0}, .sampling = {.top_k = 5}}, few).wants(), RowReturn::kTopK);
-  EXPECT_EQ(Sampler({.prompt = {0}, .sampling = {.top_k = 6}}, few).wants(), RowReturn::kLogits);
+  EXPECT_EQ(Sampler(with({.top_k = 5}), few).wants(), RowReturn::kTopK);
+  EXPECT_EQ(Sampler(with({.top_k = 6}), few).wants(), RowReturn::kLogits);
 }
 
 TEST(SamplerReturns, GiveTheTokensOfAllLogits) {
@@ -90,10 +92,8 @@ TEST(SamplerReturns, GiveTheTokensOfAllLogits) {
   std::mt19937 rng(5);
   size_t asked[4] = {};
   for (size_t i = 0; i < 8 * all.size(); ++i) {
-    GenerateRequest request;
-    request.prompt = {0};
+    GenerateRequest request = with(all[i / 8]);
     request.stop_token_ids = {7, 100};
-    request.sampling = all[i / 8];
     request.sampling.seed = rng();
     request.min_tokens = i & 1 ? 4 : 0;
     if (i & 2) request.sampling.logit_bias = {{0, 3.0f}, {5, 9.0f}, {7, 8.5f}, {200, -100.0f}, {298, 7.25f}};
@@ -130,12 +130,13 @@ TEST(SamplerReturns, BiasesAreAscendingMergedAndThoseOfTheNextToken) {
   using Biases = std::vector<std::pair<int32_t, float>>;
   const Biases plain = {{3, -kInfinity}, {9, -kInfinity}};
 
-  const Sampler nothing({.prompt = {0}, .sampling = {.temperature = 0}}, vocabulary);
+  const Sampler nothing(with({.temperature = 0}), vocabulary);
   EXPECT_EQ(biases_of(nothing), plain);
   EXPECT_TRUE(nothing.plain_mask());
 
-  GenerateRequest request{.prompt = {0}, .min_tokens = 2, .stop_token_ids = {5, 1}};
-  request.sampling = {.temperature = 0, .logit_bias = {{1, 2.0f}, {8, -1.0f}}};
+  GenerateRequest request = with({.temperature = 0, .logit_bias = {{1, 2.0f}, {8, -1.0f}}});
+  request.min_tokens = 2;
+  request.stop_token_ids = {5, 1};
   Sampler sampler(request, vocabulary);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(biases_of(sampler), (Biases{{1, -kInfinity}, {3, -kInfinity}, {5, -kInfinity}, {8, -1.0f}, {9, -kInfinity}}));
@@ -166,7 +167,7 @@ TEST(SamplerReturns, NanInfinityAndNothingLeftAreErrors) {
     return event.error().message;
   };
   const Vocabulary vocabulary{.rows = 4, .unsampled = {3}, .stops = {0, 1, 2}};
-  GenerateRequest request{.prompt = {0}, .sampling = {.top_k = 2}};
+  GenerateRequest request = with({.top_k = 2});
   Sampler sampler(request, vocabulary);
   const plan::Candidate infinite{kInfinity, 1};
   EXPECT_NE(message(sampler.take(-1, std::nanf(""), 17)).find("after 17 tokens hold NaN"), std::string::npos);
@@ -181,7 +182,7 @@ TEST(SamplerReturns, NanInfinityAndNothingLeftAreErrors) {
 }
 
 TEST(SamplerReturns, ChoicesOfASeedDrawDifferently) {
-  const GenerateRequest request{.prompt = {0}, .sampling = {.temperature = 4, .seed = 9}};
+  const GenerateRequest request = with({.temperature = 4, .seed = 9});
   const auto ids = [&](Sampler sampler) {
     std::mt19937 rng(1);
     std::vector<int32_t> result;
