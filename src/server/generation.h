@@ -17,10 +17,10 @@ namespace teapot::server {
 // What one engine step gives a choice: a token and the text that it makes known; the choice's last one has the finish.
 struct ReplyStep {
   uint32_t choice = 0;
-  std::optional<engine::TokenEvent> token;
-  std::vector<text::OutputEvent> deltas;
-  std::vector<engine::TokenEvent> prompt_logprobs;  // before the first token, if asked for
-  std::optional<engine::Finish> finish;
+  std::optional<engine::TokenEvent> token = {};
+  std::vector<text::OutputEvent> deltas = {};
+  std::vector<engine::TokenEvent> prompt_logprobs = {};  // before the first token, if asked for
+  std::optional<engine::Finish> finish = {};
   uint32_t reasoning_tokens = 0;  // with finish
 };
 
