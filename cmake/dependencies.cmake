@@ -17,6 +17,7 @@ teapot_pkg(hwloc hwloc)
 teapot_pkg(pcre2 libpcre2-8)
 teapot_pkg(utf8proc libutf8proc)
 teapot_pkg(edit libedit)
+teapot_pkg(prometheus prometheus-cpp-core)
 
 add_library(teapot_beast INTERFACE)
 target_link_libraries(teapot_beast INTERFACE Boost::headers Threads::Threads)

@@ -75,7 +75,7 @@ Status reply(ChatSession& session, const engine::LoadedEngine& loaded, Interrupt
   request.sampling = session.sampling();
   request.max_tokens = session.max_tokens();
   interrupt.take();  // one from before is not meant for this reply
-  TEAPOT_TRY(const engine::RequestId id, loaded.engine->submit(std::move(request), waiter));
+  TEAPOT_TRY(const engine::RequestId id, loaded.engine->submit(std::move(request), {waiter}));
   ReplyPrinter printer;
   while (true) {
     const ReplyWaiter::News news = waiter->wait(std::chrono::milliseconds(20));

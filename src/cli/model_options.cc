@@ -1,9 +1,31 @@
 #include "cli/model_options.h"
 
+#include <map>
+
 #include "base/log.h"
 #include "cli/progress.h"
 
 namespace teapot::cli {
+
+namespace {
+
+void add_cache_options(CLI::App& command, engine::SchedulerOptions& options) {
+  command.add_option("--prefix-cache", options.prefix_cache, "Keep states of prompts and replies for requests that begin alike: on, off")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, bool>{{"on", true}, {"off", false}}))
+      ->default_str(options.prefix_cache ? "on" : "off");
+  command
+      .add_option("--cache-bytes", options.cache_bytes,
+                  "Memory of the prefix cache, in bytes or as 512MiB, 2GiB (default: a quarter of what is free after loading)")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  const std::map<std::string, engine::LogitsMask> masks{{"rebuild", engine::LogitsMask::kRebuild}, {"inline", engine::LogitsMask::kInline}};
+  command
+      .add_option("--logits-mask", options.logits_mask,
+                  "Ids that may not come out: rebuild (their logits are changed and searched), inline (the head is told)")
+      ->transform(CLI::CheckedTransformer(masks))
+      ->default_str(options.logits_mask == engine::LogitsMask::kInline ? "inline" : "rebuild");
+}
+
+}  // namespace
 
 void add_backend_options(CLI::App& command, ModelOptions& options) {
   cpu::Options& backend = options.engine.backend;
@@ -50,8 +72,13 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   add_backend_options(command, options);
   command.add_option("--ctx", options.engine.context,
                      "Tokens that prompt and reply may have together; 0: the model's limit, or what memory holds");
-  command.add_option("--prefill-chunk", options.engine.prefill_chunk, "Tokens of the prompt that a step reads")
+  command.add_option("--prefill-chunk", options.engine.scheduler.prefill_chunk, "Tokens of the prompt that a step reads")
       ->check(CLI::Range(1u, 65535u))
+      ->capture_default_str();
+  add_cache_options(command, options.engine.scheduler);
+  command
+      .add_option("--step-timeout", options.engine.step_timeout_s, "Seconds after which a step that has not ended is reported; 0: never")
+      ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
   command.add_option("--warmup", options.engine.warmup, "Runs of each decode plan before the model is ready")
       ->check(CLI::Range(0u, 1000u))
@@ -64,7 +91,9 @@ Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_
   engine::LoadHooks hooks;
   hooks.note = [](const std::string& note) { log::info("{}", note); };
   hooks.progress = [&](uint64_t done, uint64_t total) { bar->update(done, total); };
-  auto loaded = engine::load_engine(options.model, options.engine, text_needed, hooks);
+  engine::EngineOptions engine_options = options.engine;
+  engine_options.scheduler.max_seqs = 1;  // one reply at a time: its context may take all memory
+  auto loaded = engine::load_engine(options.model, engine_options, text_needed, hooks);
   bar.reset();
   if (!loaded) return loaded;
   log::info("context: {} tokens ({})", loaded->engine->context(), loaded->engine->context_reason());

@@ -15,9 +15,10 @@ struct ModelOptions {
   bool verbose = false;
 };
 
-// MODEL, the switches of the backend and of weights, --ctx, --prefill-chunk, --warmup, --require-plan, --verbose.
+// MODEL, the switches of the backend and of weights, --ctx, --prefill-chunk, --prefix-cache, --cache-bytes, --logits-mask, --step-timeout,
+// --warmup, --require-plan, --verbose.
 void add_model_options(CLI::App& command, ModelOptions& options);
-// Those of the backend alone: without --ctx, --prefill-chunk, --warmup, --require-plan.
+// Those of the backend and of weights alone, and --verbose.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 
 // Loads with a progress bar; notes, the context limit and switches that are not what was asked for are told on stderr.

@@ -78,7 +78,7 @@ Status run(const Arguments& arguments) {
   }
   const std::vector<int32_t> prompt = request.prompt;
   const auto waiter = std::make_shared<ReplyWaiter>(std::move(reply_text));
-  TEAPOT_CHECK(loaded.engine->submit(std::move(request), waiter));
+  TEAPOT_CHECK(loaded.engine->submit(std::move(request), {waiter}));
 
   std::vector<int32_t> ids;
   std::string text;

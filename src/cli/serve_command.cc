@@ -1,7 +1,9 @@
 // teapot serve MODEL: the OpenAI-compatible server.
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 
+#include "base/log.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "server/serve.h"
@@ -13,7 +15,39 @@ struct Arguments {
   server::ServeOptions serve;
   ModelOptions model;
   double grace_s = 30;
+  std::string log_level = "info";
+  std::string log_file;
 };
+
+// Beyond 1: a step with a piece of a prompt takes longer than one without.
+std::string check_stretch(const std::string& text) {
+  double value = 0;
+  if (CLI::detail::lexical_cast(text, value) && value > 1) return "";
+  return fmt::format("{}: expected a number above 1, or inf", text);
+}
+
+void add_scheduler_options(CLI::App& command, engine::EngineOptions& options) {
+  command.add_option("--max-queue", options.max_queue, "Requests that may wait; one more is a 429")->capture_default_str();
+  command.add_option("--max-seqs", options.scheduler.max_seqs, "Sequences that run at once; more wait")
+      ->check(CLI::Range(1u, 65535u))
+      ->capture_default_str();
+  command
+      .add_option("--tpot-stretch", options.scheduler.tpot_stretch,
+                  "A step with running sequences takes at most so many times what it takes without a piece of a prompt; above 1, or inf")
+      ->check(CLI::Validator(check_stretch, "NUMBER > 1"))
+      ->capture_default_str();
+}
+
+Status serve(const Arguments& arguments) {
+  spdlog::set_level(spdlog::level::from_str(arguments.log_level));
+  if (!arguments.log_file.empty()) TEAPOT_CHECK(log::also_to(arguments.log_file));
+  server::ServeOptions options = arguments.serve;
+  options.model_path = arguments.model.model;
+  options.verbose = arguments.model.verbose;
+  options.grace = std::chrono::milliseconds(static_cast<int64_t>(arguments.grace_s * 1000));
+  options.engine = arguments.model.engine;
+  return server::serve(options);
+}
 
 }  // namespace
 
@@ -21,6 +55,7 @@ void add_serve(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("serve", "Serve a model with the OpenAI API");
   add_model_options(*command, arguments->model);
+  add_scheduler_options(*command, arguments->model.engine);
   command->add_option("--host", arguments->serve.host, "Address to listen on")->capture_default_str();
   command->add_option("--port", arguments->serve.port, "Port; 0: any free one (printed)")->capture_default_str();
   command->add_option("--api-key", arguments->serve.api_key, "Key that requests must carry")->envname("TEAPOT_API_KEY");
@@ -28,16 +63,12 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--grace", arguments->grace_s, "Seconds that running requests have after SIGTERM")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
-  command->add_option("--max-queue", arguments->serve.engine.max_queue, "Requests that may wait; one more is a 429")->capture_default_str();
+  command->add_option("--log-level", arguments->log_level, "trace, debug, info, warn, error")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error"}))
+      ->capture_default_str();
+  command->add_option("--log-file", arguments->log_file, "Append the log to this file, with times, besides stderr");
   command->callback([arguments, &exit_code] {
-    server::ServeOptions options = arguments->serve;
-    options.model_path = arguments->model.model;
-    options.verbose = arguments->model.verbose;
-    options.grace = std::chrono::milliseconds(static_cast<int64_t>(arguments->grace_s * 1000));
-    const uint32_t max_queue = options.engine.max_queue;
-    options.engine = arguments->model.engine;
-    options.engine.max_queue = max_queue;
-    if (const Status served = server::serve(options); !served) exit_code = report(served.error());
+    if (const Status served = serve(*arguments); !served) exit_code = report(served.error());
   });
 }
 

@@ -1,7 +1,9 @@
 // Decoding allocates nothing (design section 4): every allocation of this test program is counted.
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 #include "cpu/backend.h"
@@ -28,17 +30,22 @@ TEST(Allocation, DecodeStepsAllocateNothing) {
   const auto backend = create_backend({"auto", "f16", "int8", "best", 2, "off"});
   ASSERT_TRUE(backend.has_value()) << backend.error().message;
   ASSERT_TRUE((*backend)->load(model.table, model.layout, {}));
-  const auto plan = (*backend)->prepare(model.plan(2));
+  const auto plan = (*backend)->prepare(model.plan(3));
   ASSERT_TRUE(plan.has_value()) << plan.error().message;
-  plan::StepPacket packet{{1, 2}, {{*(*backend)->open_slot(64), 0, 1, 0}, {*(*backend)->open_slot(64), 1, 1, 0}}, {}};
-  packet.returns = {plan::RowReturn::kArgmax, plan::RowReturn::kLogits};
+  plan::StepPacket packet;
+  packet.tokens = {1, 2, 3};
+  for (uint32_t row = 0; row < 3; ++row) packet.sequences.push_back({*(*backend)->open_slot(64), row, 1, 0});
+  packet.returns = {plan::RowReturn::kArgmax, plan::RowReturn::kLogits, plan::RowReturn::kTopK};
+  packet.top_k = 20;
+  packet.biases = {{3, -1.0f}, {319, -std::numeric_limits<float>::infinity()}};
+  packet.masks = {{0, 2}, {}, {0, 2}};
   plan::StepResult result;
   size_t before = 0;
   for (uint32_t position = 0; position < 20; ++position) {
-    packet.sequences[0].position = packet.sequences[1].position = position;
+    for (plan::SequenceRows& sequence : packet.sequences) sequence.position = position;
     if (position == 1) before = allocations.load();  // the first step sizes the result
     ASSERT_TRUE((*backend)->run(*plan, packet, result));
-    packet.tokens = {result.argmax[0], result.argmax[1]};
+    std::ranges::copy(result.argmax, packet.tokens.begin());
   }
   EXPECT_EQ(allocations.load(), before);
 }

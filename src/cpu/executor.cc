@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cpu/check_returns.h"
 #include "cpu/traffic.h"
 #include "plan/check.h"
 
@@ -90,10 +91,7 @@ Status Executor::check(plan::PlanId id, const plan::StepPacket& packet) const {
       return fail(ErrorKind::kInvalid, "token {}: the vocabulary has {}", token, prepared.token_limit);
     }
   }
-  if (prepared.vocab == 0 && std::ranges::any_of(packet.returns, [](plan::RowReturn r) { return r != plan::RowReturn::kNothing; })) {
-    return fail(ErrorKind::kInternal, "packet asks for results of a plan without a head");
-  }
-  return {};
+  return check_returns(packet, prepared.vocab);
 }
 
 Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<SequenceState* const> states, plan::StepResult& result) {
@@ -103,13 +101,17 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
   logits_.drop_outgrown();
   result.rows.clear();
   result.taps.clear();
-  bool keep_logits = environment_.levers.full_logits;
+  bool keep_logits = environment_.levers.full_logits, keep_top = false;
   for (uint32_t row = 0; row < rows; ++row) {
     if (packet.returns[row] != plan::RowReturn::kNothing) result.rows.push_back(row);
     keep_logits = keep_logits || packet.returns[row] == plan::RowReturn::kLogits;
+    keep_top = keep_top || packet.returns[row] == plan::RowReturn::kTopK;
   }
   result.argmax.assign(result.rows.size(), -1);
+  result.max.assign(result.rows.size(), 0);
+  result.top.assign(result.rows.size(), {});
   result.logits.assign(result.rows.size(), {});
+  if (keep_top) top_.resize(std::max(top_.size(), result.rows.size() * packet.top_k));
   if (keep_logits) TEAPOT_CHECK(logits_.touch(uint64_t{result.rows.size()} * prepared.vocab * sizeof(float)));
 
   HeapScratch heap, worker_heap;
@@ -129,6 +131,7 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
             .worker_scratch = heap ? worker_heap.get() : worker_scratch_.data(),
             .worker_stride = worker_stride_,
             .logits = reinterpret_cast<float*>(logits_.data()),
+            .top = top_.data(),
             .kv_type = settings_.kv_type,
             .sync = settings_.sync,
             .packet = packet,

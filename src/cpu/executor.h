@@ -40,7 +40,7 @@ class Executor {
   Status check(plan::PlanId id, const plan::StepPacket& packet) const;
 
   // states: of packet.sequences, with room for their rows. Allocates nothing in static plans with scratch of their own, but for taps and
-  // until `result` has seen a step as big.
+  // until `result` and this have seen a step as big.
   Status run(plan::PlanId id, const plan::StepPacket& packet, std::span<SequenceState* const> states, plan::StepResult& result);
 
   // Both of the last step; empty before the first.
@@ -76,6 +76,7 @@ class Executor {
   Constants constants_;
   std::vector<std::unique_ptr<Prepared>> plans_;
   Scratch scratch_, worker_scratch_, logits_;
+  std::vector<plan::Candidate> top_;  // what the last result points to
   uint64_t worker_stride_ = 0;
   std::vector<RowPlace> places_;
   const Prepared* last_ = nullptr;  // whose values lie in the scratch memory

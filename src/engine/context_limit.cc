@@ -5,48 +5,40 @@
 namespace teapot::engine {
 namespace {
 
-// Left alone for scratch buffers, replies, the page cache of other programs.
-constexpr uint64_t kMargin = uint64_t{256} << 20;
-
-uint64_t budget(const MemoryStatus& memory) {
-  const uint64_t margin = std::max(kMargin, memory.available_bytes / 10);
-  return memory.available_bytes > margin ? memory.available_bytes - margin : 0;
-}
-
 double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 }  // namespace
 
-Result<ContextLimit> context_limit(uint32_t model_tokens, uint32_t requested, const MemoryStatus& memory,
+Result<ContextLimit> context_limit(uint32_t model_tokens, uint32_t requested, uint64_t room_bytes, uint32_t sequences,
                                    const std::function<uint64_t(uint32_t tokens)>& state_bytes) {
-  const uint64_t room = budget(memory);
-  const uint32_t wanted = requested == 0 ? model_tokens : std::min(requested, model_tokens);
-  if (state_bytes(wanted) <= room) {
-    if (requested == 0) return ContextLimit{wanted, "the model's limit"};
+  if (requested != 0) {
+    const uint32_t wanted = std::min(requested, model_tokens);
+    if (state_bytes(wanted) > room_bytes) {
+      return fail(ErrorKind::kMemory, "a context of {} tokens takes {:.0f} MiB; {:.0f} MiB are there for running sequences", wanted,
+                  mib(state_bytes(wanted)), mib(room_bytes));
+    }
     if (requested > model_tokens) return ContextLimit{wanted, fmt::format("the model's limit: {} were asked for", requested)};
     return ContextLimit{wanted, "as asked for"};
   }
-  if (requested != 0) {
-    return fail(ErrorKind::kMemory, "a context of {} tokens takes {:.0f} MiB; {:.0f} MiB are available ({}), of which {:.0f} may be used",
-                wanted, mib(state_bytes(wanted)), mib(memory.available_bytes), memory.limited_by, mib(room));
-  }
-  uint32_t fits = 0;
-  for (uint32_t low = 1, high = wanted; low <= high;) {
+  const auto fits = [&](uint32_t tokens) { return sequences * state_bytes(tokens) <= room_bytes; };
+  if (fits(model_tokens)) return ContextLimit{model_tokens, "the model's limit"};
+  uint32_t most = 0;
+  for (uint32_t low = 1, high = model_tokens; low <= high;) {
     const uint32_t middle = low + (high - low) / 2;
-    if (state_bytes(middle) <= room) {
-      fits = middle;
+    if (fits(middle)) {
+      most = middle;
       low = middle + 1;
     } else {
       high = middle - 1;
     }
   }
-  if (fits < 2) {
-    return fail(ErrorKind::kMemory,
-                "the state of a sequence takes {:.0f} MiB and more; {:.0f} MiB are available ({}), of which {:.0f} may be used",
-                mib(state_bytes(2)), mib(memory.available_bytes), memory.limited_by, mib(room));
+  if (most < 2) {
+    return fail(ErrorKind::kMemory, "the states of {} sequence{} take {:.0f} MiB and more; {:.0f} MiB are there for running ones",
+                sequences, sequences == 1 ? "" : "s", mib(sequences * state_bytes(2)), mib(room_bytes));
   }
-  return ContextLimit{fits, fmt::format("what fits in memory: {:.0f} of {:.0f} MiB available ({}); the model's limit is {}",
-                                        mib(state_bytes(fits)), mib(memory.available_bytes), memory.limited_by, model_tokens)};
+  return ContextLimit{most,
+                      fmt::format("what memory holds for {} sequence{} at a time: {:.0f} of {:.0f} MiB; the model's limit is {}", sequences,
+                                  sequences == 1 ? "" : "s", mib(sequences * state_bytes(most)), mib(room_bytes), model_tokens)};
 }
 
 }  // namespace teapot::engine

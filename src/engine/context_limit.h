@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/memory.h"
 
 namespace teapot::engine {
 
@@ -15,9 +14,9 @@ struct ContextLimit {
   std::string reason;  // which of the three it is, with the numbers
 };
 
-// requested 0: none was asked for. state_bytes(tokens): what the state of a sequence takes, rising. A request that memory does not
-// hold is kMemory: the limit that is printed must be one that can be kept.
-Result<ContextLimit> context_limit(uint32_t model_tokens, uint32_t requested, const MemoryStatus& memory,
+// requested 0: none was asked for, and `sequences` of the limit's length are to fit in room_bytes together. What was asked for must fit
+// once, else it is kMemory: the limit that is printed must be one that can be kept. state_bytes(tokens): of a sequence, rising.
+Result<ContextLimit> context_limit(uint32_t model_tokens, uint32_t requested, uint64_t room_bytes, uint32_t sequences,
                                    const std::function<uint64_t(uint32_t tokens)>& state_bytes);
 
 }  // namespace teapot::engine

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "plan/candidate_order.h"
+
 namespace teapot::engine {
 namespace {
 
 constexpr float kOut = -std::numeric_limits<float>::infinity();
-
-bool before(const Candidate& a, const Candidate& b) { return a.logit > b.logit || (a.logit == b.logit && a.id < b.id); }
 
 }  // namespace
 
@@ -21,15 +21,15 @@ bool all_finite(std::span<const float> logits) {
   return largest_exponent != 0x7f800000u;
 }
 
-Candidate largest(std::span<const float> logits) {
-  Candidate best{kOut, -1};
+plan::Candidate largest(std::span<const float> logits) {
+  plan::Candidate best{kOut, -1};
   for (size_t i = 0; i < logits.size(); ++i) {
     if (logits[i] > best.logit) best = {logits[i], static_cast<int32_t>(i)};
   }
   return best;
 }
 
-void largest(std::span<const float> logits, size_t k, std::vector<Candidate>& result) {
+void largest(std::span<const float> logits, size_t k, std::vector<plan::Candidate>& result) {
   result.clear();
   k = std::min(k, logits.size());
   if (k == 0) return;
@@ -40,23 +40,23 @@ void largest(std::span<const float> logits, size_t k, std::vector<Candidate>& re
     if (!(logits[i] > bar)) continue;
     result.push_back({logits[i], static_cast<int32_t>(i)});
     if (result.size() < 2 * k + 64) continue;
-    std::nth_element(result.begin(), result.begin() + static_cast<ptrdiff_t>(k) - 1, result.end(), before);
+    std::nth_element(result.begin(), result.begin() + static_cast<ptrdiff_t>(k) - 1, result.end(), plan::before);
     result.resize(k);
     bar = result[k - 1].logit;
   }
   if (result.size() > k) {
-    std::nth_element(result.begin(), result.begin() + static_cast<ptrdiff_t>(k) - 1, result.end(), before);
+    std::nth_element(result.begin(), result.begin() + static_cast<ptrdiff_t>(k) - 1, result.end(), plan::before);
     result.resize(k);
   }
-  std::ranges::sort(result, before);
+  std::ranges::sort(result, plan::before);
 }
 
-void from(std::span<const float> logits, double low, std::vector<Candidate>& result) {
+void from(std::span<const float> logits, double low, std::vector<plan::Candidate>& result) {
   result.clear();
   for (size_t i = 0; i < logits.size(); ++i) {
     if (logits[i] > kOut && logits[i] >= low) result.push_back({logits[i], static_cast<int32_t>(i)});
   }
-  std::ranges::sort(result, before);
+  std::ranges::sort(result, plan::before);
 }
 
 double log_sum_exp(std::span<const float> logits) {

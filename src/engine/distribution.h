@@ -1,28 +1,24 @@
 // Arithmetic over one row of logits, shared by the sampler and by logprobs. Ids are indices; -inf marks an id that is out.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
-namespace teapot::engine {
+#include "plan/backend.h"
 
-struct Candidate {
-  float logit;
-  int32_t id;
-};
+namespace teapot::engine {
 
 // Neither NaN nor infinite, all of them.
 bool all_finite(std::span<const float> logits);
 
 // The largest logit; lowest id among equals. {-inf, -1} if every id is out.
-Candidate largest(std::span<const float> logits);
+plan::Candidate largest(std::span<const float> logits);
 
 // The k largest that are not out, falling, lowest id first among equals; fewer if there are not so many. One pass over the logits.
-void largest(std::span<const float> logits, size_t k, std::vector<Candidate>& result);
+void largest(std::span<const float> logits, size_t k, std::vector<plan::Candidate>& result);
 
 // All that are at least low and not out, in the same order.
-void from(std::span<const float> logits, double low, std::vector<Candidate>& result);
+void from(std::span<const float> logits, double low, std::vector<plan::Candidate>& result);
 
 // log(sum(exp(logits))), in double: what a logit is lowered by to be a log-probability.
 double log_sum_exp(std::span<const float> logits);

@@ -1,14 +1,16 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <optional>
 #include <thread>
 
+#include "base/log.h"
+#include "engine/calibrate.h"
 #include "engine/context_limit.h"
-#include "engine/job_queue.h"
-#include "engine/sequence.h"
-#include "engine/warm_up.h"
+#include "engine/scheduler.h"
+#include "engine/watchdog.h"
 
 namespace teapot::engine {
 
@@ -16,8 +18,12 @@ class Engine::Impl {
  public:
   using Progress = std::function<void(uint64_t done, uint64_t total)>;
 
-  Impl(model::Model model, std::vector<int32_t> unsampled, const EngineOptions& options)
-      : options_(options), model_(std::move(model)), queue_(options.max_queue) {
+  Impl(model::Model model, std::vector<int32_t> unsampled, const EngineOptions& options, std::shared_ptr<EngineObserver> observer)
+      : options_(options),
+        model_(std::move(model)),
+        observer_(std::move(observer)),
+        queue_(options.max_queue, options.scheduler.max_seqs),
+        desk_(observer_) {
     vocabulary_ = {.rows = model_.config.vocab, .unsampled = std::move(unsampled), .stops = model_.generation.eos_ids};
     for (auto* ids : {&vocabulary_.unsampled, &vocabulary_.stops}) {
       std::ranges::sort(*ids);
@@ -30,13 +36,15 @@ class Engine::Impl {
 
   // The backend is made, used and destroyed on one thread: that thread is a member of its team, and the one whose memory is touched first.
   Status start(const Progress& progress) {
+    desk_.start();
     std::promise<Status> ready;
     std::future<Status> result = ready.get_future();
     thread_ = std::jthread([this, &progress, ready = std::move(ready)]() mutable { live(progress, std::move(ready)); });
     return result.get();
   }
 
-  Status check(const GenerateRequest& request) const {
+  Status check(const GenerateRequest& request, size_t choices) const {
+    if (choices == 0) return fail(ErrorKind::kInvalid, "no choices were asked for");
     if (request.prompt.empty()) return fail(ErrorKind::kInvalid, "the prompt is empty");
     if (request.prompt.size() >= limit_.tokens) {
       return fail(ErrorKind::kInvalid, "the prompt has {} tokens; the context holds {}, of which the reply needs at least one",
@@ -47,10 +55,15 @@ class Engine::Impl {
         return fail(ErrorKind::kInvalid, "the prompt has the token id {}; the vocabulary has {} rows", id, vocabulary_.rows);
       }
     }
-    return Sampler::check(request, vocabulary_);
+    if (request.message_end > request.prompt.size()) {
+      return fail(ErrorKind::kInvalid, "the last message ends at token {} of a prompt of {}", request.message_end, request.prompt.size());
+    }
+    TEAPOT_CHECK(Sampler::check(request, vocabulary_));
+    return scheduler_->check_fits(static_cast<uint32_t>(std::min<size_t>(choices, UINT32_MAX)), room_of(request, limit_.tokens));
   }
 
   JobQueue& queue() { return queue_; }
+  Scheduler& scheduler() { return *scheduler_; }
   const model::Model& model() const { return model_; }
   const ContextLimit& limit() const { return limit_; }
   const std::vector<plan::SwitchReport>& switches() const { return switches_; }
@@ -65,49 +78,64 @@ class Engine::Impl {
       return;
     }
     plans_.emplace(**backend, model_);
-    Workbench bench{.backend = **backend,
-                    .plans = *plans_,
-                    .vocabulary = vocabulary_,
-                    .context = limit_.tokens,
-                    .prefill_chunk = std::max(1u, options_.prefill_chunk)};
-    if (Status prepared = prepare_plans(bench); !prepared) {
+    scheduler_.emplace(
+        Scheduler::Workplace{
+            .backend = **backend, .plans = *plans_, .vocabulary = vocabulary_, .queue = queue_, .desk = desk_, .context = limit_.tokens},
+        options_.scheduler, budget_);
+    if (Status prepared = prepare_plans(**backend); !prepared) {
+      scheduler_.reset();
       ready.set_value(std::move(prepared));
       return;
     }
+    const Watchdog watchdog(options_.step_timeout_s, scheduler_->step_began(), observer_);
     ready.set_value({});
-    serve(bench);
+    serve();
+    scheduler_->close();  // the backend goes with its thread
   }
 
   // The shapes that every request needs, so that what a plan cannot have is said now; all that can occur, if they are required: a prompt's
-  // last chunk may have any length.
-  Status prepare_plans(Workbench& bench) {
-    const plan::StepShape decode{plan::StepKind::kDecode, 1, 1}, chunk{plan::StepKind::kPrefill, 1, bench.prefill_chunk};
-    TEAPOT_TRY(const plan::PlanId decode_plan, plans_->prepare(decode));
-    TEAPOT_TRY(const plan::PlanId chunk_plan, plans_->prepare(chunk));
-    if (options_.require_plan) {
-      for (uint32_t rows = 1; rows < bench.prefill_chunk; ++rows) TEAPOT_CHECK(plans_->prepare({plan::StepKind::kPrefill, 1, rows}));
-      plans_->require_prepared();
-    }
-    TEAPOT_CHECK(warm_up(bench.backend, chunk_plan, chunk, std::min(options_.warmup, 1u)));
-    return warm_up(bench.backend, decode_plan, decode, options_.warmup);
+  // last piece may have any length.
+  Status prepare_plans(plan::Backend& backend) {
+    const SchedulerOptions& options = options_.scheduler;
+    TEAPOT_CHECK(plans_->prepare({options.prefill_chunk}));
+    const uint32_t most = options_.require_plan ? options.prefill_chunk + options.max_seqs : options.max_seqs;
+    for (uint32_t rows = 1; rows <= most; ++rows) TEAPOT_CHECK(plans_->prepare({rows}));
+    if (options_.require_plan) plans_->require_prepared();
+    return calibrate(backend, *plans_, options, model_.config.vocab, options_.warmup, scheduler_->cost());
   }
 
   std::vector<plan::SwitchReport> engine_switches() const {
     const EngineOptions defaults;
+    const SchedulerOptions &options = options_.scheduler, &usual = defaults.scheduler;
     const auto report = [](const char* name, const auto& value, std::string reason, const auto& default_value) {
       return plan::SwitchReport{name, fmt::format("{}", value), fmt::format("{}", value), std::move(reason),
                                 fmt::format("{}", default_value)};
     };
-    return {report("warmup", options_.warmup, "runs of the decode plan; of the prefill chunk's at most one", defaults.warmup),
+    const auto mask = [](LogitsMask value) { return value == LogitsMask::kInline ? "inline" : "rebuild"; };
+    const auto cache = [](bool on) { return on ? "on" : "off"; };
+    plan::SwitchReport cache_bytes{"cache-bytes", options.cache_bytes ? fmt::format("{}", *options.cache_bytes) : "auto",
+                                   fmt::format("{}", budget_.cache), "", "auto"};
+    if (!options.prefix_cache) {
+      cache_bytes.reason = "the prefix cache is off";
+    } else if (!options.cache_bytes) {
+      cache_bytes.reason = "a quarter of the memory that was free after loading";
+    }
+    return {report("warmup", options_.warmup, "runs of each decode plan", defaults.warmup),
             report("require-plan", options_.require_plan, "", defaults.require_plan),
-            report("prefill-chunk", options_.prefill_chunk, "", defaults.prefill_chunk)};
+            report("prefill-chunk", options.prefill_chunk, "", usual.prefill_chunk),
+            report("max-seqs", options.max_seqs, "", usual.max_seqs),
+            report("tpot-stretch", options.tpot_stretch, "", usual.tpot_stretch),
+            report("prefix-cache", cache(options.prefix_cache), "", cache(usual.prefix_cache)),
+            cache_bytes,
+            report("logits-mask", mask(options.logits_mask), "", mask(usual.logits_mask))};
   }
 
   Result<std::unique_ptr<plan::Backend>> load(const Progress& progress) {
     TEAPOT_TRY(auto backend, cpu::create_backend(options_.backend));
     TEAPOT_CHECK(backend->load(model_.weights, model_.layout, progress));
     TEAPOT_TRY(const MemoryStatus memory, read_memory());
-    TEAPOT_TRY(limit_, context_limit(model_.config.context_length(), options_.context, memory,
+    TEAPOT_TRY(budget_, state_budget(memory, options_.scheduler.prefix_cache, options_.scheduler.cache_bytes));
+    TEAPOT_TRY(limit_, context_limit(model_.config.context_length(), options_.context, budget_.running, options_.scheduler.max_seqs,
                                      [&](uint32_t tokens) { return backend->state_bytes(tokens); }));
     switches_ = backend->switches();
     for (plan::SwitchReport& report : engine_switches()) switches_.push_back(std::move(report));
@@ -115,78 +143,62 @@ class Engine::Impl {
     return backend;
   }
 
-  void serve(Workbench& bench) {
-    while (true) {
-      const std::shared_ptr<Job> job = queue_.take();
-      finish_cancelled();
-      if (job) {
-        run(bench, *job);
-      } else if (queue_.closed()) {
-        return;
+  // A fault in a step is the fault of those who are in it: the server goes on.
+  void serve() {
+    for (bool last = false; !last || scheduler_->busy();) {
+      if (!scheduler_->busy()) queue_.wait();
+      last = queue_.closed();  // the step sees all that came before
+      try {
+        scheduler_->step();
+      } catch (const std::exception& fault) {
+        log::error("a step failed: {}", fault.what());
+        scheduler_->fail_all(Error{ErrorKind::kInternal, fmt::format("a step failed: {}", fault.what())});
       }
-    }
-  }
-
-  void run(Workbench& bench, const Job& job) {
-    Finish finish{.reason = FinishReason::kError, .timings = {}, .error = {}};
-    {
-      auto sequence = Sequence::open(bench, job);
-      if (!sequence) finish.error = sequence.error();
-      while (sequence) {
-        finish_cancelled();
-        if (job.cancelled) {
-          finish.reason = FinishReason::kCancelled;
-          break;
-        }
-        const auto reason = (*sequence)->step();
-        if (!reason) {
-          finish.error = reason.error();
-          break;
-        }
-        if (*reason) {
-          finish.reason = **reason;
-          break;
-        }
-      }
-      if (sequence) finish.timings = (*sequence)->timings();
-    }
-    // The slot is free and the place too before anybody hears of the end: whoever hears it may count on that.
-    queue_.done();
-    job.sink->on_finish(finish);
-  }
-
-  void finish_cancelled() {
-    for (const auto& job : queue_.take_cancelled()) {
-      Finish finish{.reason = FinishReason::kCancelled, .timings = {}, .error = {}};
-      finish.timings.queue_ms = std::chrono::duration<double, std::milli>(Clock::now() - job->submitted).count();
-      finish.timings.prompt_tokens = static_cast<uint32_t>(job->request.prompt.size());
-      job->sink->on_finish(finish);
     }
   }
 
   EngineOptions options_;
   model::Model model_;
+  std::shared_ptr<EngineObserver> observer_;
   Vocabulary vocabulary_;
   JobQueue queue_;
+  ReplyDesk desk_;
+  StateBudget budget_;
   ContextLimit limit_{};
   std::vector<plan::SwitchReport> switches_;
   std::vector<std::string> notes_;
-  std::optional<PlanCache> plans_;  // its backend lives on the decode thread: used there only, but for its counters
-  std::jthread thread_;             // last: joined before the others go
+  std::optional<PlanCache> plans_;  // both of the decode thread, but for what any thread may ask
+  std::optional<Scheduler> scheduler_;
+  std::jthread thread_;  // last: joined before the others go
 };
 
-Result<std::unique_ptr<Engine>> Engine::create(model::Model model, std::vector<int32_t> unsampled, const EngineOptions& options,
-                                               const std::function<void(uint64_t done, uint64_t total)>& progress) {
+namespace {
+
+Status check_options(const EngineOptions& options, std::span<const int32_t> unsampled, uint32_t vocab) {
+  const SchedulerOptions& scheduler = options.scheduler;
   if (options.require_plan && options.backend.plan != "static") {
     return fail(ErrorKind::kInvalid, "plans are required, but plan={} prepares none", options.backend.plan);
   }
-  if (options.prefill_chunk == 0) return fail(ErrorKind::kInvalid, "the prefill chunk is 0 tokens; expected at least 1");
+  if (scheduler.prefill_chunk == 0) return fail(ErrorKind::kInvalid, "the prefill chunk is 0 tokens; expected at least 1");
+  if (scheduler.max_seqs == 0) return fail(ErrorKind::kInvalid, "0 sequences may run at a time; expected at least 1");
+  if (!(scheduler.tpot_stretch > 1)) {
+    return fail(ErrorKind::kInvalid, "tpot-stretch is {}; expected a number above 1, or inf", scheduler.tpot_stretch);
+  }
   for (const int32_t id : unsampled) {
-    if (id < 0 || static_cast<uint32_t>(id) >= model.config.vocab) {
-      return fail(ErrorKind::kInternal, "the unsampled id {} is no row of the vocabulary ({} rows)", id, model.config.vocab);
+    if (id < 0 || static_cast<uint32_t>(id) >= vocab) {
+      return fail(ErrorKind::kInternal, "the unsampled id {} is no row of the vocabulary ({} rows)", id, vocab);
     }
   }
-  auto impl = std::make_unique<Impl>(std::move(model), std::move(unsampled), options);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::create(model::Model model, std::vector<int32_t> unsampled, const EngineOptions& options,
+                                               const std::function<void(uint64_t done, uint64_t total)>& progress,
+                                               std::shared_ptr<EngineObserver> observer) {
+  TEAPOT_CHECK(check_options(options, unsampled, model.config.vocab));
+  auto impl = std::make_unique<Impl>(std::move(model), std::move(unsampled), options, std::move(observer));
   TEAPOT_CHECK(impl->start(progress));
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
@@ -194,11 +206,12 @@ Result<std::unique_ptr<Engine>> Engine::create(model::Model model, std::vector<i
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Engine::~Engine() = default;
 
-Result<RequestId> Engine::submit(GenerateRequest request, std::shared_ptr<ReplySink> sink) {
-  TEAPOT_CHECK(impl_->check(request));
+Result<RequestId> Engine::submit(GenerateRequest request, std::vector<std::shared_ptr<ReplySink>> choices) {
+  TEAPOT_CHECK(impl_->check(request, choices.size()));
   auto job = std::make_shared<Job>();
   job->request = std::move(request);
-  job->sink = std::move(sink);
+  if (!job->request.sampling.seed) job->request.sampling.seed = fresh_seed();
+  for (auto& sink : choices) job->choices.push_back(std::make_unique<Choice>(std::move(sink)));
   job->submitted = Clock::now();
   TEAPOT_TRY(const uint64_t id, impl_->queue().push(std::move(job)));
   return RequestId{id};
@@ -206,12 +219,15 @@ Result<RequestId> Engine::submit(GenerateRequest request, std::shared_ptr<ReplyS
 
 void Engine::cancel(RequestId id) { impl_->queue().cancel(static_cast<uint64_t>(id)); }
 
-Engine::Load Engine::load() const {
-  const JobQueue::Load load = impl_->queue().load();
-  return {.running = load.running, .waiting = load.waiting};
+void Engine::reset_prefix_cache() {
+  impl_->scheduler().reset_prefix_cache();
+  impl_->queue().nudge();
 }
 
+Engine::Load Engine::load() const { return {.running = impl_->scheduler().running(), .waiting = impl_->queue().waiting()}; }
+
 bool Engine::full() const { return impl_->queue().full(); }
+EngineStatus Engine::status() const { return impl_->scheduler().status(); }
 uint32_t Engine::context() const { return impl_->limit().tokens; }
 const std::string& Engine::context_reason() const { return impl_->limit().reason; }
 const model::ModelConfig& Engine::config() const { return impl_->model().config; }

@@ -3,20 +3,10 @@
 #include <algorithm>
 
 #include "engine/distribution.h"
+#include "engine/open_slots.h"
 
 namespace teapot::engine {
 namespace {
-
-// Closes the slot on every way out.
-struct OpenSlot {
-  plan::Backend& backend;
-  plan::SlotId slot;
-
-  OpenSlot(plan::Backend& b, plan::SlotId s) : backend(b), slot(s) {}
-  OpenSlot(const OpenSlot&) = delete;
-  OpenSlot& operator=(const OpenSlot&) = delete;
-  ~OpenSlot() { backend.close_slot(slot); }
-};
 
 // Rows of one step into [layer, begin .. begin + rows) of an array [layers, tokens, cols] that grows by a layer when its first rows come.
 template <class T>
@@ -60,8 +50,8 @@ Status Evaluator::check(std::span<const int32_t> ids, const EvaluateOptions& opt
 Result<Evaluation> Evaluator::run(std::span<const int32_t> ids, const EvaluateOptions& options) {
   TEAPOT_CHECK(check(ids, options));
   const auto tokens = static_cast<uint32_t>(ids.size());
-  TEAPOT_TRY(const plan::SlotId slot, backend_->open_slot(tokens));
-  const OpenSlot closed_at_end(*backend_, slot);
+  OpenSlots slots(*backend_);
+  TEAPOT_TRY(const plan::SlotId slot, slots.open(tokens));
   Evaluation evaluation;
   evaluation.logits.resize(size_t{tokens} * model_.config.vocab);
   const uint32_t prefill = std::min(options.decode_from.value_or(tokens), tokens);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "engine/request.h"
 
@@ -11,10 +12,24 @@ namespace teapot::engine {
 
 using Clock = std::chrono::steady_clock;
 
+inline double ms_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+// One of the replies that a request asks for.
+struct Choice {
+  std::shared_ptr<ReplySink> sink;
+  std::atomic<bool> stopped = false;  // its sink wants no more; read between steps
+
+  // The reply thread's.
+  Timings timings = {};
+  Clock::time_point first_step = {}, first_token = {}, last_token = {};
+};
+
 struct Job {
   uint64_t id = 0;
   GenerateRequest request;
-  std::shared_ptr<ReplySink> sink;
+  std::vector<std::unique_ptr<Choice>> choices;
   Clock::time_point submitted;
   std::atomic<bool> cancelled = false;  // read between steps
 };

@@ -7,7 +7,9 @@ namespace teapot::engine {
 Result<uint64_t> JobQueue::push(std::shared_ptr<Job> job) {
   const std::lock_guard lock(mutex_);
   if (closed_) return fail(ErrorKind::kBusy, "the engine is shutting down");
-  if (full_locked()) return fail(ErrorKind::kBusy, "{} requests are waiting, which is as many as may", waiting_.size());
+  if (full_locked()) {
+    return fail(ErrorKind::kBusy, "{} requests are waiting, which is as many as may", waiting_.size());
+  }
   job->id = ++last_id_;
   waiting_.push_back(std::move(job));
   changed_.notify_one();
@@ -16,7 +18,9 @@ Result<uint64_t> JobQueue::push(std::shared_ptr<Job> job) {
 
 void JobQueue::cancel(uint64_t id) {
   const std::lock_guard lock(mutex_);
-  if (running_ && running_->id == id) running_->cancelled = true;
+  for (const auto& job : running_) {
+    if (job->id == id) job->cancelled = true;
+  }
   const auto it = std::ranges::find_if(waiting_, [&](const auto& job) { return job->id == id; });
   if (it == waiting_.end()) return;
   cancelled_.push_back(std::move(*it));
@@ -27,24 +31,10 @@ void JobQueue::cancel(uint64_t id) {
 void JobQueue::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
-  if (running_) running_->cancelled = true;
+  for (const auto& job : running_) job->cancelled = true;
   std::ranges::move(waiting_, std::back_inserter(cancelled_));
   waiting_.clear();
   changed_.notify_one();
-}
-
-std::shared_ptr<Job> JobQueue::take() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return closed_ || !waiting_.empty() || !cancelled_.empty(); });
-  if (closed_ || !cancelled_.empty()) return nullptr;
-  running_ = std::move(waiting_.front());
-  waiting_.pop_front();
-  return running_;
-}
-
-void JobQueue::done() {
-  const std::lock_guard lock(mutex_);
-  running_.reset();
 }
 
 bool JobQueue::closed() const {
@@ -52,14 +42,31 @@ bool JobQueue::closed() const {
   return closed_;
 }
 
+void JobQueue::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return closed_ || nudged_ || !waiting_.empty() || !cancelled_.empty(); });
+  nudged_ = false;
+}
+
+void JobQueue::nudge() {
+  const std::lock_guard lock(mutex_);
+  nudged_ = true;
+  changed_.notify_one();
+}
+
+void JobQueue::done(const Job& job) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(running_, [&](const auto& running) { return running.get() == &job; });
+}
+
 std::vector<std::shared_ptr<Job>> JobQueue::take_cancelled() {
   const std::lock_guard lock(mutex_);
   return std::exchange(cancelled_, {});
 }
 
-JobQueue::Load JobQueue::load() const {
+uint32_t JobQueue::waiting() const {
   const std::lock_guard lock(mutex_);
-  return {.running = running_ ? 1u : 0u, .waiting = static_cast<uint32_t>(waiting_.size())};
+  return static_cast<uint32_t>(waiting_.size());
 }
 
 bool JobQueue::full() const {

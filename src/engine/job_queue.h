@@ -1,6 +1,7 @@
-// Requests in order of arrival, a bounded number of them; one may be running. Any thread submits and cancels, one takes.
+// Requests in order of arrival, a bounded number of them waiting. Any thread submits and cancels, one takes.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -14,44 +15,59 @@ namespace teapot::engine {
 
 class JobQueue {
  public:
-  explicit JobQueue(uint32_t capacity) : capacity_(capacity) {}
+  // seats: jobs that can run at a time; as long as some are free, so many more may wait.
+  explicit JobQueue(uint32_t capacity, uint32_t seats = 1) : capacity_(capacity), seats_(seats) {}
 
-  // Gives the job its id. kBusy with capacity jobs waiting. A job that the taker can start at once does not wait.
+  // Gives the job its id. kBusy with as many waiting as may.
   Result<uint64_t> push(std::shared_ptr<Job> job);
 
   // A waiting job leaves the queue at once, for `take_cancelled`; a running one is marked.
   void cancel(uint64_t id);
 
-  // Cancels everything; take returns nothing from now on.
+  // Cancels everything; nothing can be taken from now on.
   void close();
-
-  // Waits for the next job, which is running until `done`. Returns nothing when there are cancelled ones to be finished first, or
-  // after close.
-  std::shared_ptr<Job> take();
-  void done();
   bool closed() const;
+
+  // Until there is something to take, cancelled jobs to be finished, a nudge, or the end.
+  void wait();
+  // Ends the present or the next wait.
+  void nudge();
+
+  // The first job if `fits(job)`, else nothing: nobody overtakes it. It is running until `done`.
+  template <class F>
+  std::shared_ptr<Job> take_if(F&& fits) {
+    const std::lock_guard lock(mutex_);
+    if (closed_ || waiting_.empty() || !fits(*waiting_.front())) return nullptr;
+    running_.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+    return running_.back();
+  }
+  void done(const Job& job);
 
   // Those cancelled while they waited: the taker finishes them, so that a sink hears from one thread alone.
   std::vector<std::shared_ptr<Job>> take_cancelled();
 
-  struct Load {
-    uint32_t running;
-    uint32_t waiting;
-  };
-  Load load() const;
+  uint32_t waiting() const;
   bool full() const;
+  // fn(job) for those that wait, in their order.
+  template <class F>
+  void for_waiting(F&& fn) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& job : waiting_) fn(*job);
+  }
 
  private:
-  bool full_locked() const { return waiting_.size() >= capacity_ + (running_ ? 0 : 1); }
+  bool full_locked() const { return waiting_.size() >= capacity_ + (seats_ - std::min<size_t>(seats_, running_.size())); }
 
-  const uint32_t capacity_;
-  mutable std::mutex mutex_;
+  const uint32_t capacity_, seats_;
+  mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
-  uint64_t last_id_ = 0;
-  bool closed_ = false;
   std::deque<std::shared_ptr<Job>> waiting_;
   std::vector<std::shared_ptr<Job>> cancelled_;
-  std::shared_ptr<Job> running_;
+  std::vector<std::shared_ptr<Job>> running_;
+  uint64_t last_id_ = 0;
+  bool nudged_ = false;
+  bool closed_ = false;
 };
 
 }  // namespace teapot::engine

@@ -2,65 +2,85 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace teapot::engine {
 namespace {
 
 std::shared_ptr<Job> job() { return std::make_shared<Job>(); }
+std::shared_ptr<Job> take(JobQueue& queue) {
+  return queue.take_if([](const Job&) { return true; });
+}
 
 TEST(JobQueue, GivesJobsInOrderOfArrival) {
   JobQueue queue(4);
   const auto first = queue.push(job()), second = queue.push(job());
   ASSERT_TRUE(first && second);
   EXPECT_NE(*first, *second);
-  EXPECT_EQ(queue.take()->id, *first);
-  queue.done();
-  EXPECT_EQ(queue.take()->id, *second);
+  EXPECT_EQ(take(queue)->id, *first);
+  EXPECT_EQ(take(queue)->id, *second);
+  EXPECT_EQ(take(queue), nullptr);
+}
+
+TEST(JobQueue, NobodyOvertakesTheFirst) {
+  JobQueue queue(4);
+  const auto first = queue.push(job());
+  ASSERT_TRUE(queue.push(job()));
+  EXPECT_EQ(queue.take_if([&](const Job& waiting) { return waiting.id != *first; }), nullptr);
+  EXPECT_EQ(queue.waiting(), 2u);
 }
 
 TEST(JobQueue, IsBounded) {
-  JobQueue queue(1);
-  ASSERT_TRUE(queue.push(job()));  // will run at once
-  ASSERT_TRUE(queue.push(job()));  // waits
+  JobQueue queue(1, 2);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.push(job()));  // two can run at once
   EXPECT_TRUE(queue.full());
-  const auto third = queue.push(job());
-  ASSERT_FALSE(third);
-  EXPECT_EQ(third.error().kind, ErrorKind::kBusy);
-  queue.take();
+  const auto fourth = queue.push(job());
+  ASSERT_FALSE(fourth);
+  EXPECT_EQ(fourth.error().kind, ErrorKind::kBusy);
+  const auto running = take(queue);
   EXPECT_TRUE(queue.full());
-  EXPECT_EQ(queue.load().running, 1u);
-  EXPECT_EQ(queue.load().waiting, 1u);
-  queue.done();
+  take(queue);
+  EXPECT_EQ(queue.waiting(), 1u);
+  queue.done(*running);
   EXPECT_FALSE(queue.full());
 }
 
 TEST(JobQueue, CancelMakesRoomAtOnce) {
   JobQueue queue(1);
   const auto running = queue.push(job());
-  const auto taken = queue.take();
+  const auto taken = take(queue);
   const auto waiting = queue.push(job());
   EXPECT_TRUE(queue.full());
   queue.cancel(*waiting);
   EXPECT_FALSE(queue.full());
-  EXPECT_EQ(queue.take(), nullptr);  // something to be finished first
+  queue.wait();  // returns: something is to be finished
   const auto cancelled = queue.take_cancelled();
   ASSERT_EQ(cancelled.size(), 1u);
   EXPECT_EQ(cancelled[0]->id, *waiting);
   EXPECT_FALSE(taken->cancelled);
   queue.cancel(*running);
   EXPECT_TRUE(taken->cancelled);
+  queue.done(*taken);
   queue.cancel(12345);  // unknown: nothing happens
 }
 
 TEST(JobQueue, CloseCancelsEverything) {
   JobQueue queue(2);
   ASSERT_TRUE(queue.push(job()));
-  const auto taken = queue.take();
+  const auto taken = take(queue);
   ASSERT_TRUE(queue.push(job()));
   queue.close();
   EXPECT_TRUE(taken->cancelled);
-  EXPECT_EQ(queue.take(), nullptr);
+  EXPECT_EQ(take(queue), nullptr);
   EXPECT_EQ(queue.take_cancelled().size(), 1u);
   EXPECT_FALSE(queue.push(job()));
+  queue.wait();
+}
+
+TEST(JobQueue, ANudgeEndsAWait) {
+  JobQueue queue(2);
+  std::jthread waiter([&] { queue.wait(); });
+  queue.nudge();
 }
 
 }  // namespace

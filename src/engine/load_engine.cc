@@ -31,7 +31,7 @@ Result<LoadedEngine> load_engine(const std::string& path, const EngineOptions& o
     unsampled = loaded.text->ids_without_token(model.config.vocab);
     if (const auto eos = loaded.text->tokenizer.eos_id()) model.generation.eos_ids.push_back(*eos);
   }
-  TEAPOT_TRY(loaded.engine, Engine::create(std::move(model), std::move(unsampled), options, hooks.progress));
+  TEAPOT_TRY(loaded.engine, Engine::create(std::move(model), std::move(unsampled), options, hooks.progress, hooks.observer));
   for (const std::string& note : loaded.engine->notes()) hooks.note(note);
   return loaded;
 }

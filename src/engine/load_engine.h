@@ -20,6 +20,7 @@ struct LoadedEngine {
 struct LoadHooks {
   std::function<void(const std::string& note)> note = [](const std::string&) {};  // what a user should be told once
   std::function<void(uint64_t done, uint64_t total)> progress = [](uint64_t, uint64_t) {};
+  std::shared_ptr<EngineObserver> observer = nullptr;  // the engine's
 };
 
 // Stop tokens are the model's and the tokenizer's (spec 6.2). A tokenizer that is there but broken, or that has more tokens than the

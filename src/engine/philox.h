@@ -1,7 +1,7 @@
 // Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
 //
-// A number is a function of (seed, position) and of nothing else: no state is carried from token to token, so a seeded reply does not
-// depend on what else the engine did in between.
+// A number is a function of (seed, choice, position) and of nothing else: no state is carried from token to token, so a seeded reply does
+// not depend on what else the engine did in between.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@ inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::
   return counter;
 }
 
-// Uniform in [0, 1) with 53 bits, for the token at `position` of a sequence.
-inline double uniform(uint64_t seed, uint64_t position) {
-  const auto bits = philox4x32({static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32), 0, 0},
+// Uniform in [0, 1) with 53 bits, for the token at `position` of a sequence; choice: which of the replies to one request it is.
+inline double uniform(uint64_t seed, uint64_t position, uint32_t choice = 0) {
+  const auto bits = philox4x32({static_cast<uint32_t>(position), static_cast<uint32_t>(position >> 32), choice, 0},
                                {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   return static_cast<double>(((uint64_t{bits[0]} << 32) | bits[1]) >> 11) * 0x1p-53;
 }

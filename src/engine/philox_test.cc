@@ -29,11 +29,14 @@ TEST(Philox, UniformFillsTheUnitInterval) {
   EXPECT_GT(most, 0.999);
 }
 
-TEST(Philox, SeedAndPositionBothMatter) {
+TEST(Philox, SeedPositionAndChoiceMatter) {
   EXPECT_NE(uniform(1, 0), uniform(2, 0));
   EXPECT_NE(uniform(1, 0), uniform(1, 1));
   EXPECT_NE(uniform(1, 0), uniform(uint64_t{1} << 32, 0));
-  EXPECT_EQ(uniform(7, 9), uniform(7, 9));
+  EXPECT_NE(uniform(1, 0), uniform(1, 0, 1));
+  EXPECT_NE(uniform(1, 0, 1), uniform(1, 1, 0));
+  EXPECT_EQ(uniform(7, 9, 0), uniform(7, 9));
+  EXPECT_EQ(uniform(7, 9, 3), uniform(7, 9, 3));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@ namespace teapot::engine {
 
 Result<plan::PlanId> PlanCache::prepare(plan::StepShape shape) {
   if (const auto it = plans_.find(shape); it != plans_.end()) return it->second;
-  TEAPOT_TRY(const plan::PlanId id, backend_.prepare(model::write_plan(model_, shape, options_)));
+  TEAPOT_TRY(const plan::PlanId id, backend_.prepare(write_(shape)));
   plans_.emplace(shape, id);
   return id;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 
 #include "base/error.h"
@@ -13,9 +14,13 @@ namespace teapot::engine {
 
 class PlanCache {
  public:
-  // Both must outlive the cache.
+  using Writer = std::function<plan::Plan(plan::StepShape)>;
+
+  // The backend must outlive the cache.
+  PlanCache(plan::Backend& backend, Writer write) : backend_(backend), write_(std::move(write)) {}
+  // So must the model.
   PlanCache(plan::Backend& backend, const model::Model& model, model::PlanOptions options = {})
-      : backend_(backend), model_(model), options_(options) {}
+      : PlanCache(backend, [&model, options](plan::StepShape shape) { return model::write_plan(model, shape, options); }) {}
 
   // Beforehand: counts as neither hit nor miss.
   Result<plan::PlanId> prepare(plan::StepShape shape);
@@ -32,8 +37,7 @@ class PlanCache {
 
  private:
   plan::Backend& backend_;
-  const model::Model& model_;
-  model::PlanOptions options_;
+  Writer write_;
   bool required_ = false;
   std::map<plan::StepShape, plan::PlanId> plans_;
   std::atomic<uint64_t> hits_ = 0, misses_ = 0;

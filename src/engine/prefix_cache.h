@@ -62,6 +62,8 @@ class PrefixCache {
   // to stay within the budget, and, where states can be cut back, the one that this one goes on from.
   void insert(std::span<const int32_t> tokens, plan::SlotId slot, CheckpointKind kind);
 
+  // Closes the checkpoint of just these tokens, if there is one.
+  void forget(std::span<const int32_t> tokens);
   void clear();
 
   uint64_t budget_bytes() const { return budget_; }

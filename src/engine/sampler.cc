@@ -30,12 +30,20 @@ std::vector<int32_t> stops_of(const GenerateRequest& request, const Vocabulary& 
   return stops;
 }
 
+Error broken(uint64_t position) {
+  return {ErrorKind::kInternal, fmt::format("the logits after {} tokens hold NaN or infinity: the model's weights are broken", position)};
+}
+
+Error nothing_left(uint64_t position) {
+  return {ErrorKind::kInternal, fmt::format("no token is left to choose from at position {}", position)};
+}
+
+}  // namespace
+
 uint64_t fresh_seed() {
   std::random_device device;
   return (uint64_t{device()} << 32) | device();
 }
-
-}  // namespace
 
 Status Sampler::check(const GenerateRequest& request, const Vocabulary& vocabulary) {
   const SamplingParams& p = request.sampling;
@@ -65,14 +73,16 @@ Status Sampler::check(const GenerateRequest& request, const Vocabulary& vocabula
   return {};
 }
 
-Sampler::Sampler(const GenerateRequest& request, const Vocabulary& vocabulary)
+Sampler::Sampler(const GenerateRequest& request, const Vocabulary& vocabulary, uint32_t choice)
     : vocabulary_(vocabulary),
       params_(request.sampling),
       seed_(request.sampling.seed ? *request.sampling.seed : fresh_seed()),
+      choice_(choice),
       min_tokens_(request.min_tokens),
       top_logprobs_(request.top_logprobs),
       stops_(stops_of(request, vocabulary)),
       penalise_(params_.presence_penalty != 0 || params_.frequency_penalty != 0 || params_.repetition_penalty != 1) {
+  set_biases();
   if (!penalise_) return;
   counts_.resize(vocabulary.rows);
   is_seen_.resize(vocabulary.rows);
@@ -83,17 +93,50 @@ Sampler::Sampler(const GenerateRequest& request, const Vocabulary& vocabulary)
   }
 }
 
-Result<TokenEvent> Sampler::sample(std::span<float> logits, uint64_t position) {
-  if (!all_finite(logits)) {
-    return fail(ErrorKind::kInternal, "the logits after {} tokens hold NaN or infinity: the model's weights are broken", position);
+plan::RowReturn Sampler::wants() const {
+  if (penalise_ || top_logprobs_) return plan::RowReturn::kLogits;
+  if (params_.temperature == 0) return plan::RowReturn::kArgmax;
+  const bool few = params_.top_k > 0 && top_k() <= plan::kMaxTopK && top_k() < vocabulary_.rows;
+  return few ? plan::RowReturn::kTopK : plan::RowReturn::kLogits;
+}
+
+void Sampler::biases(std::vector<plan::LogitBias>& out) const { out.insert(out.end(), biases_.begin(), biases_.end()); }
+
+bool Sampler::plain_mask() const { return params_.logit_bias.empty() && !waits(); }
+
+void Sampler::set_biases() {
+  biases_.clear();
+  for (const int32_t id : vocabulary_.unsampled) biases_.push_back({id, kOut});
+  for (const auto& [id, bias] : params_.logit_bias) biases_.push_back({id, bias});
+  if (waits()) {
+    for (const int32_t id : stops_) biases_.push_back({id, kOut});
   }
+  // Of several for one id the lowest stays: what is out is out, whatever else the request says of it.
+  std::ranges::sort(biases_, [](const auto& a, const auto& b) { return a.id < b.id || (a.id == b.id && a.bias < b.bias); });
+  const auto repeated = std::ranges::unique(biases_, {}, &plan::LogitBias::id);
+  biases_.erase(repeated.begin(), repeated.end());
+}
+
+Result<TokenEvent> Sampler::sample(std::span<float> logits, uint64_t position) {
+  if (!all_finite(logits)) return std::unexpected(broken(position));
   if (top_logprobs_) raw_.assign(logits.begin(), logits.end());
   adjust(logits);
   TEAPOT_TRY(const int32_t id, choose(logits, position));
-  TokenEvent event{.id = id, .is_stop = std::ranges::binary_search(stops_, id)};
+  TokenEvent event = accept(id);
   if (top_logprobs_) add_logprobs(raw_, event);
-  count(id);
   return event;
+}
+
+Result<TokenEvent> Sampler::sample(std::span<const plan::Candidate> top, uint64_t position) {
+  if (top.empty()) return std::unexpected(no_best(position));
+  if (!std::isfinite(top.front().logit)) return std::unexpected(broken(position));
+  return accept(draw_from_top(top.first(std::min<size_t>(top.size(), top_k())), uniform(seed_, position, choice_)));
+}
+
+Result<TokenEvent> Sampler::take(int32_t argmax, float max, uint64_t position) {
+  if (argmax < 0) return std::unexpected(no_best(position));
+  if (!std::isfinite(max)) return std::unexpected(broken(position));
+  return accept(argmax);
 }
 
 Result<TokenEvent> Sampler::score(std::span<const float> logits, int32_t id) {
@@ -104,49 +147,55 @@ Result<TokenEvent> Sampler::score(std::span<const float> logits, int32_t id) {
 }
 
 void Sampler::adjust(std::span<float> logits) const {
-  for (const int32_t id : vocabulary_.unsampled) logits[static_cast<size_t>(id)] = kOut;
-  for (const auto& [id, bias] : params_.logit_bias) logits[static_cast<size_t>(id)] += bias;
-  if (penalise_) {
-    for (const int32_t id : seen_) {
-      float& z = logits[static_cast<size_t>(id)];
-      z = z > 0 ? z / params_.repetition_penalty : z * params_.repetition_penalty;
-      if (const uint32_t n = counts_[static_cast<size_t>(id)]) {
-        z -= params_.frequency_penalty * static_cast<float>(n) + params_.presence_penalty;
-      }
+  for (const auto& [id, bias] : biases_) logits[static_cast<size_t>(id)] += bias;
+  if (!penalise_) return;
+  for (const int32_t id : seen_) {
+    float& z = logits[static_cast<size_t>(id)];  // what is out stays out
+    z = z > 0 ? z / params_.repetition_penalty : z * params_.repetition_penalty;
+    if (const uint32_t n = counts_[static_cast<size_t>(id)]) {
+      z -= params_.frequency_penalty * static_cast<float>(n) + params_.presence_penalty;
     }
-  }
-  if (sampled_ < min_tokens_) {
-    for (const int32_t id : stops_) logits[static_cast<size_t>(id)] = kOut;
   }
 }
 
+// A row without a best one: all ids are out, which the biases tell, or its logits hold NaN.
+Error Sampler::no_best(uint64_t position) const {
+  const auto out = std::ranges::count(biases_, kOut, &plan::LogitBias::bias);
+  return static_cast<size_t>(out) == vocabulary_.rows ? nothing_left(position) : broken(position);
+}
+
 Result<int32_t> Sampler::choose(std::span<const float> logits, uint64_t position) {
-  const Candidate top = largest(logits);
-  if (top.id < 0) return fail(ErrorKind::kInternal, "no token is left to choose from at position {}", position);
+  const plan::Candidate top = largest(logits);
+  if (top.id < 0) return std::unexpected(nothing_left(position));
   if (params_.temperature == 0) return top.id;
 
-  const double inverse = 1.0 / params_.temperature;
-  const auto weight = [&](float z) { return std::exp((static_cast<double>(z) - top.logit) * inverse); };
-  const double u = uniform(seed_, position);
-  const size_t k = params_.top_k > 0 ? std::min<size_t>(static_cast<size_t>(params_.top_k), logits.size()) : logits.size();
-  if (k == logits.size() && params_.top_p == 1 && params_.min_p == 0) return draw_from_all(logits, top.logit, u);
-
-  // At top_p 1 everything stays: rounding in the sums must not cut the tail.
-  const auto enough = [&](double sum, double total) { return params_.top_p < 1 && sum >= params_.top_p * total; };
-
-  // The candidates by falling weight, as many as top_k, top_p or min_p can need, and the sum that top_p is a share of.
-  double total = 0;
-  if (k < logits.size()) {
-    largest(logits, k, candidates_);
-    for (const Candidate& c : candidates_) total += weight(c.logit);
-  } else {
-    total = gather_likely(logits, top.logit);
+  const double u = uniform(seed_, position, choice_);
+  if (top_k() > 0 && top_k() < logits.size()) {
+    largest(logits, top_k(), candidates_);
+    return draw_from_top(candidates_, u);
   }
+  if (params_.top_p == 1 && params_.min_p == 0) return draw_from_all(logits, top.logit, u);
+  const double total = gather_likely(logits, top.logit);
+  return draw_from(candidates_, total, u);
+}
+
+int32_t Sampler::draw_from_top(std::span<const plan::Candidate> top, double u) {
+  const double inverse = 1.0 / params_.temperature;
+  double total = 0;
+  for (const plan::Candidate& c : top) total += std::exp((static_cast<double>(c.logit) - top.front().logit) * inverse);
+  return draw_from(top, total, u);
+}
+
+// candidates: by falling weight, as many as top_k, top_p or min_p can need. total: what top_p is a share of.
+int32_t Sampler::draw_from(std::span<const plan::Candidate> candidates, double total, double u) {
+  const double inverse = 1.0 / params_.temperature;
+  // At top_p 1 everything stays: rounding in the sums must not cut the tail.
+  const auto enough = [&](double sum) { return params_.top_p < 1 && sum >= params_.top_p * total; };
   weights_.clear();
   double sum = 0;
-  for (const Candidate& c : candidates_) {
-    const double w = weight(c.logit);
-    if (!weights_.empty() && (w < params_.min_p || enough(sum, total))) break;
+  for (const plan::Candidate& c : candidates) {
+    const double w = std::exp((static_cast<double>(c.logit) - candidates.front().logit) * inverse);
+    if (!weights_.empty() && (w < params_.min_p || enough(sum))) break;
     weights_.push_back(w);
     sum += w;
   }
@@ -154,9 +203,9 @@ Result<int32_t> Sampler::choose(std::span<const float> logits, uint64_t position
   double passed = 0;
   for (size_t i = 0; i < weights_.size(); ++i) {
     passed += weights_[i];
-    if (target < passed) return candidates_[i].id;
+    if (target < passed) return candidates[i].id;
   }
-  return candidates_[weights_.size() - 1].id;
+  return candidates[weights_.size() - 1].id;
 }
 
 // Few tokens make up top_p, as a rule, and only they are worth sorting. How deep below the best they lie is found without an order: shares
@@ -227,20 +276,25 @@ void Sampler::add_logprobs(std::span<const float> logits, TokenEvent& event) {
   if (wanted == 0) return;
   // Padding rows have no text to be shown with: take as many more, leave them out.
   largest(logits, wanted + vocabulary_.unsampled.size(), candidates_);
-  for (const Candidate& c : candidates_) {
+  for (const plan::Candidate& c : candidates_) {
     if (std::ranges::binary_search(vocabulary_.unsampled, c.id)) continue;
     event.top.push_back({c.id, logprob(c.logit)});
     if (event.top.size() == wanted) break;
   }
 }
 
-void Sampler::count(int32_t id) {
+TokenEvent Sampler::accept(int32_t id) {
+  const bool waited = waits();
   ++sampled_;
-  if (!penalise_) return;
-  ++counts_[static_cast<size_t>(id)];
-  if (is_seen_[static_cast<size_t>(id)]) return;
-  is_seen_[static_cast<size_t>(id)] = true;
-  seen_.push_back(id);
+  if (waited && !waits()) set_biases();
+  if (penalise_) {
+    ++counts_[static_cast<size_t>(id)];
+    if (!is_seen_[static_cast<size_t>(id)]) {
+      is_seen_[static_cast<size_t>(id)] = true;
+      seen_.push_back(id);
+    }
+  }
+  return {.id = id, .is_stop = std::ranges::binary_search(stops_, id)};
 }
 
 }  // namespace teapot::engine

@@ -302,7 +302,7 @@ TEST(Sampler, WideVocabularyAgreesWithAFullSort) {
   std::vector<int32_t> order(kRows);
   for (size_t i = 0; i < kRows; ++i) order[i] = static_cast<int32_t>(i);
   std::ranges::stable_sort(order, [&](int32_t a, int32_t b) { return logits[static_cast<size_t>(a)] > logits[static_cast<size_t>(b)]; });
-  std::vector<Candidate> found;
+  std::vector<plan::Candidate> found;
   for (const size_t k : {size_t{1}, size_t{20}, size_t{300}, size_t{4999}, size_t{5000}, size_t{9000}}) {
     largest(logits, k, found);
     ASSERT_EQ(found.size(), std::min(k, kRows));

@@ -3,41 +3,53 @@
 namespace teapot::server {
 
 void ChatReply::add(ReplyStep step) {
-  if (step.token && wants_logprobs_) logprobs_.push_back(chat_logprob_json(tokenizer_, *step.token));
-  parsed_.add(std::move(step.deltas));
+  Choice& choice = choices_[step.choice];
+  if (step.token && wants_logprobs_) choice.logprobs.push_back(chat_logprob_json(tokenizer_, *step.token));
+  choice.parsed.add(std::move(step.deltas));
+  if (!step.finish) return;
+  usage_.add(step.finish->timings, step.reasoning_tokens);
+  timings_ = step.finish->timings;
+  choice.finish = std::move(step.finish);
 }
 
-Json ChatReply::whole(const engine::Finish& finish, uint32_t reasoning_tokens) const {
-  Json message = {
-      {"role", "assistant"}, {"content", parsed_.content.empty() ? Json(nullptr) : Json(parsed_.content)}, {"refusal", nullptr}};
-  if (!parsed_.reasoning.empty()) message["reasoning_content"] = parsed_.reasoning;
-  if (!parsed_.tool_calls.empty()) {
+Json ChatReply::choice_json(uint32_t index) const {
+  const Choice& choice = choices_[index];
+  const text::ParsedOutput& parsed = choice.parsed;
+  Json message = {{"role", "assistant"}, {"content", parsed.content.empty() ? Json(nullptr) : Json(parsed.content)}, {"refusal", nullptr}};
+  if (!parsed.reasoning.empty()) message["reasoning_content"] = parsed.reasoning;
+  if (!parsed.tool_calls.empty()) {
     Json calls = Json::array();
-    for (const text::ToolCall& call : parsed_.tool_calls) calls.push_back(tool_call_json(call));
+    for (const text::ToolCall& call : parsed.tool_calls) calls.push_back(tool_call_json(call));
     message["tool_calls"] = std::move(calls);
   }
-  Json choice = {{"index", 0}, {"message", std::move(message)}};
-  choice["logprobs"] = wants_logprobs_ ? Json{{"content", logprobs_}} : Json(nullptr);
-  choice["finish_reason"] = finish_reason_name(finish.reason, !parsed_.tool_calls.empty());
-  Json reply = envelope(head_, "", Json::array({std::move(choice)}));
-  reply["usage"] = usage_json(finish.timings, reasoning_tokens);
-  reply["timings"] = timings_json(finish.timings);
+  Json json = {{"index", index}, {"message", std::move(message)}};
+  json["logprobs"] = wants_logprobs_ ? Json{{"content", choice.logprobs}} : Json(nullptr);
+  json["finish_reason"] = finish_reason_name(choice.finish->reason, !parsed.tool_calls.empty());
+  return json;
+}
+
+Json ChatReply::whole() const {
+  Json list = Json::array();
+  for (uint32_t index = 0; index < choices_.size(); ++index) list.push_back(choice_json(index));
+  Json reply = envelope(head_, "", std::move(list));
+  reply["usage"] = usage_json(usage_);
+  reply["timings"] = timings_json(timings_);
   return reply;
 }
 
-Json ChatReply::chunk(Json delta, Json logprobs, Json finish_reason) const {
-  Json choice = {{"index", 0}};
+Json ChatReply::chunk(uint32_t index, Json delta, Json logprobs, Json finish_reason) const {
+  Json choice = {{"index", index}};
   choice["delta"] = std::move(delta);
   choice["logprobs"] = std::move(logprobs);
   choice["finish_reason"] = std::move(finish_reason);
   return envelope(head_, ".chunk", Json::array({std::move(choice)}));
 }
 
-Json ChatReply::delta(const text::OutputEvent& event) {
+Json ChatReply::delta(Choice& choice, const text::OutputEvent& event) {
   if (const auto* reasoning = std::get_if<text::ReasoningDelta>(&event)) return {{"reasoning_content", reasoning->text}};
   if (const auto* content = std::get_if<text::ContentDelta>(&event)) return {{"content", content->text}};
   const auto& call = std::get<text::ToolCallEvent>(event);
-  saw_tool_calls_ = true;
+  choice.saw_tool_calls = true;
   Json json = {{"index", call.index}};
   json.update(tool_call_json(call.call));
   Json out = Json::object();
@@ -45,32 +57,38 @@ Json ChatReply::delta(const text::OutputEvent& event) {
   return out;
 }
 
+std::string ChatReply::role_event(uint32_t index) {
+  if (std::exchange(choices_[index].role_sent, true)) return "";
+  return sse(chunk(index, {{"role", "assistant"}, {"content", ""}}, nullptr, nullptr));
+}
+
 std::string ChatReply::events(ReplyStep step) {
+  const uint32_t index = step.choice;
+  Choice& choice = choices_[index];
   std::string out;
-  if (step.token && !std::exchange(role_sent_, true)) out += sse(chunk({{"role", "assistant"}, {"content", ""}}, nullptr, nullptr));
+  if (step.token || step.finish) out += role_event(index);
   // A step's logprobs go with its first delta; a step that is held back sends them with an empty one.
   Json logprobs = nullptr;
   if (step.token && wants_logprobs_) {
     logprobs = Json::object();
     logprobs["content"] = Json::array({chat_logprob_json(tokenizer_, *step.token)});
   }
-  if (step.deltas.empty() && !logprobs.is_null()) out += sse(chunk(Json::object(), std::move(logprobs), nullptr));
-  for (const text::OutputEvent& event : step.deltas) out += sse(chunk(delta(event), std::exchange(logprobs, nullptr), nullptr));
-  return out;
+  if (step.deltas.empty() && !logprobs.is_null()) out += sse(chunk(index, Json::object(), std::move(logprobs), nullptr));
+  for (const text::OutputEvent& event : step.deltas)
+    out += sse(chunk(index, delta(choice, event), std::exchange(logprobs, nullptr), nullptr));
+  if (!step.finish) return out;
+
+  usage_.add(step.finish->timings, step.reasoning_tokens);
+  Json last = chunk(index, Json::object(), nullptr, finish_reason_name(step.finish->reason, choice.saw_tool_calls));
+  last["timings"] = timings_json(step.finish->timings);
+  return out + sse(last);
 }
 
-std::string ChatReply::last_events(const engine::Finish& finish, uint32_t reasoning_tokens) {
-  std::string out;
-  if (!std::exchange(role_sent_, true)) out += sse(chunk({{"role", "assistant"}, {"content", ""}}, nullptr, nullptr));
-  Json last = chunk(Json::object(), nullptr, finish_reason_name(finish.reason, saw_tool_calls_));
-  last["timings"] = timings_json(finish.timings);
-  out += sse(last);
-  if (include_usage_) {
-    Json usage = envelope(head_, ".chunk", Json::array());
-    usage["usage"] = usage_json(finish.timings, reasoning_tokens);
-    out += sse(usage);
-  }
-  return out;
+std::string ChatReply::last_events() {
+  if (!include_usage_) return "";
+  Json usage = envelope(head_, ".chunk", Json::array());
+  usage["usage"] = usage_json(usage_);
+  return sse(usage);
 }
 
 }  // namespace teapot::server

@@ -9,27 +9,40 @@ namespace teapot::server {
 class ChatReply : public ReplyFormat {
  public:
   // tokenizer must outlive it.
-  ChatReply(const text::Tokenizer& tokenizer, const std::string& served_name, bool logprobs, bool include_usage)
-      : tokenizer_(tokenizer), head_(ReplyHead::chat(served_name)), wants_logprobs_(logprobs), include_usage_(include_usage) {}
+  ChatReply(const text::Tokenizer& tokenizer, const std::string& served_name, uint32_t choices, bool logprobs, bool include_usage)
+      : tokenizer_(tokenizer),
+        head_(ReplyHead::chat(served_name)),
+        wants_logprobs_(logprobs),
+        include_usage_(include_usage),
+        choices_(choices) {}
 
   void add(ReplyStep step) override;
-  Json whole(const engine::Finish& finish, uint32_t reasoning_tokens) const override;
+  Json whole() const override;
   std::string events(ReplyStep step) override;
-  std::string last_events(const engine::Finish& finish, uint32_t reasoning_tokens) override;
+  std::string last_events() override;
 
  private:
-  Json chunk(Json delta, Json logprobs, Json finish_reason) const;
-  Json delta(const text::OutputEvent& event);
+  struct Choice {
+    text::ParsedOutput parsed;      // of a whole reply
+    Json logprobs = Json::array();  // of a whole reply
+    std::optional<engine::Finish> finish;
+    bool role_sent = false;       // of a stream
+    bool saw_tool_calls = false;  // of a stream
+  };
+
+  Json choice_json(uint32_t index) const;
+  Json chunk(uint32_t index, Json delta, Json logprobs, Json finish_reason) const;
+  Json delta(Choice& choice, const text::OutputEvent& event);
+  std::string role_event(uint32_t index);
 
   const text::Tokenizer& tokenizer_;
   ReplyHead head_;
   bool wants_logprobs_;
   bool include_usage_;
 
-  text::ParsedOutput parsed_;      // of a whole reply
-  Json logprobs_ = Json::array();  // of a whole reply
-  bool role_sent_ = false;         // of a stream
-  bool saw_tool_calls_ = false;    // of a stream
+  std::vector<Choice> choices_;
+  Usage usage_;
+  engine::Timings timings_;  // of the choice that ended last
 };
 
 }  // namespace teapot::server

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/text_assets.h"
 #include "server/common_request.h"
@@ -20,6 +21,13 @@ ApiResult<Json> parse_tools(const Fields& fields);
 ApiResult<Json> chat_context(const Fields& fields, const Json& tools);
 // The prompt's text; a conversation that the template refuses is a 400 with the template's message.
 ApiResult<std::string> render_chat(const engine::TextAssets& assets, const Json& context);
+
+struct ChatPrompt {
+  std::string text;
+  std::vector<int32_t> ids;
+  uint32_t message_end = 0;  // ids before the generation prompt: what the next turn's prompt begins with; 0: not known
+};
+ApiResult<ChatPrompt> chat_prompt(const engine::TextAssets& assets, const Json& context);
 
 ApiResult<ChatRequest> parse_chat(const Json& body, const RequestDefaults& defaults);
 

@@ -10,28 +10,29 @@ namespace {
 struct Prepared {
   engine::GenerateRequest generate;
   engine::ReplyTextOptions text;
+  uint32_t choices = 1;
   bool stream = false;
   bool include_usage = false;
 };
 
 ApiResult<Prepared> prepare(const LoadedModel& model, const std::string& body_text) {
   TEAPOT_TRY(const Json body, parse_body(body_text));
-  TEAPOT_TRY(ChatRequest request, parse_chat(body, {model.served_name, model.engine->generation(), model.engine->config().vocab}));
-  TEAPOT_TRY(const std::string prompt, render_chat(model.assets, request.context));
-  auto ids = model.assets.tokenizer.encode(prompt, true);
-  if (!ids) return bad_field("messages", ids.error().message);
-  TEAPOT_CHECK(check_context(ids->size(), request.common.generate.max_tokens, model.engine->context(), "messages"));
+  TEAPOT_TRY(ChatRequest request, parse_chat(body, request_defaults(model)));
+  TEAPOT_TRY(ChatPrompt prompt, chat_prompt(model.assets, request.context));
+  TEAPOT_CHECK(check_context(prompt.ids.size(), request.common.generate.max_tokens, model.engine->context(), "messages"));
 
   Prepared prepared;
   prepared.generate = std::move(request.common.generate);
-  prepared.generate.prompt = *std::move(ids);
+  prepared.generate.prompt = std::move(prompt.ids);
+  prepared.generate.message_end = prompt.message_end;
+  prepared.choices = request.common.choices;
   prepared.stream = request.common.stream;
   prepared.include_usage = request.common.include_usage;
   prepared.text.stop = std::move(request.common.stop);
   prepared.text.include_stop_str_in_output = request.common.include_stop_str_in_output;
   prepared.text.skip_special_tokens = request.common.skip_special_tokens;
   prepared.text.tool_format = request.tools.empty() ? text::ToolFormat::kNone : model.assets.facts.tool_format;
-  prepared.text.starts_in_reasoning = text::starts_in_reasoning(prompt);
+  prepared.text.starts_in_reasoning = text::starts_in_reasoning(prompt.text);
   prepared.text.tools = std::move(request.tools);
   return prepared;
 }
@@ -44,8 +45,10 @@ asio::awaitable<void> chat_completions(LoadedModel& model, Exchange& exchange) {
     co_await exchange.reply(error_reply(prepared.error()));
     co_return;
   }
-  ChatReply reply(model.assets.tokenizer, model.served_name, prepared->generate.top_logprobs.has_value(), prepared->include_usage);
-  co_await send_reply(exchange, model, std::move(prepared->generate), std::move(prepared->text), reply, prepared->stream);
+  ChatReply reply(model.assets.tokenizer, model.served_name, prepared->choices, prepared->generate.top_logprobs.has_value(),
+                  prepared->include_usage);
+  co_await send_reply(exchange, model, std::move(prepared->generate), std::move(prepared->text), prepared->choices, reply,
+                      prepared->stream);
 }
 
 }  // namespace teapot::server

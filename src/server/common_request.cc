@@ -9,6 +9,7 @@ namespace teapot::server {
 namespace {
 
 constexpr int64_t kMaxTokens = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxChoices = 128;
 constexpr size_t kMaxStops = 64;
 constexpr size_t kMaxStopBytes = 4096;
 
@@ -132,8 +133,11 @@ ApiResult<CommonRequest> parse_common(const Json& body, const RequestDefaults& d
   TEAPOT_TRY(const auto skip_special, fields.boolean("skip_special_tokens"));
   request.skip_special_tokens = skip_special.value_or(true);
 
-  TEAPOT_TRY(const auto n, fields.integer("n", 1, kMaxTokens));
-  if (n.value_or(1) != 1) return bad_field("n", fmt::format("'n' is {}: more than one choice a request is not supported yet", *n));
+  TEAPOT_TRY(const auto n, fields.integer("n", 1, kMaxChoices));
+  request.choices = static_cast<uint32_t>(n.value_or(1));
+  if (request.choices > defaults.max_seqs)
+    return bad_field(
+        "n", fmt::format("'n' is {}: this server runs at most {} sequences at once (--max-seqs)", request.choices, defaults.max_seqs));
   return request;
 }
 

@@ -17,13 +17,15 @@ struct CommonRequest {
   bool skip_special_tokens = true;
   bool stream = false;
   bool include_usage = false;  // stream_options.include_usage
+  uint32_t choices = 1;        // n; each draws with the request's seed and its own index
 };
 
-// What the server is: the name that `model` must have, the defaults of the checkpoint, the limits of its ids.
+// What the server is: the name that `model` must have, the defaults of the checkpoint, the limits of its ids and of n.
 struct RequestDefaults {
   std::string served_name;
   const model::GenerationConfig& generation;
   uint32_t vocab_size;
+  uint32_t max_seqs;
 };
 
 // vocab_size bounds the ids in logit_bias and stop_token_ids.

@@ -3,50 +3,70 @@
 namespace teapot::server {
 
 std::string CompletionReply::take(const ReplyStep& step) {
-  std::string text = std::exchange(echo_, "");
-  if (!step.prompt_logprobs.empty()) logprobs_.add(tokenizer_, {first_prompt_id_, false, 0, {}}, false);
-  for (const engine::TokenEvent& token : step.prompt_logprobs) logprobs_.add(tokenizer_, token, true);
-  if (step.token && wants_logprobs_ && !step.token->is_stop) logprobs_.add(tokenizer_, *step.token, true);
+  Choice& choice = choices_[step.choice];
+  std::string text = std::exchange(choice.echo, "");
+  if (!step.prompt_logprobs.empty()) choice.logprobs.add(tokenizer_, {first_prompt_id_, false, 0, {}}, false);
+  for (const engine::TokenEvent& token : step.prompt_logprobs) choice.logprobs.add(tokenizer_, token, true);
+  if (step.token && wants_logprobs_ && !step.token->is_stop) choice.logprobs.add(tokenizer_, *step.token, true);
   for (const text::OutputEvent& event : step.deltas) text += std::get<text::ContentDelta>(event).text;
   return text;
 }
 
-void CompletionReply::add(ReplyStep step) { text_ += take(step); }
-
-Json CompletionReply::chunk(const std::string& text, Json logprobs, Json finish_reason) const {
-  Json choice = {{"index", 0}, {"text", text}};
-  choice["logprobs"] = std::move(logprobs);
-  choice["finish_reason"] = std::move(finish_reason);
-  return envelope(head_, "", Json::array({std::move(choice)}));
+void CompletionReply::add(ReplyStep step) {
+  Choice& choice = choices_[step.choice];
+  choice.text += take(step);
+  if (!step.finish) return;
+  usage_.add(step.finish->timings, step.reasoning_tokens);
+  timings_ = step.finish->timings;
+  choice.finish = std::move(step.finish);
 }
 
-Json CompletionReply::whole(const engine::Finish& finish, uint32_t reasoning_tokens) const {
-  Json reply = chunk(text_, wants_logprobs_ ? logprobs_.json() : Json(nullptr), finish_reason_name(finish.reason, false));
-  reply["usage"] = usage_json(finish.timings, reasoning_tokens);
-  reply["timings"] = timings_json(finish.timings);
+Json CompletionReply::choice_json(uint32_t index, const std::string& text, Json logprobs, Json finish_reason) const {
+  Json choice = {{"index", index}, {"text", text}};
+  choice["logprobs"] = std::move(logprobs);
+  choice["finish_reason"] = std::move(finish_reason);
+  return choice;
+}
+
+Json CompletionReply::whole() const {
+  Json list = Json::array();
+  for (uint32_t index = 0; index < choices_.size(); ++index) {
+    const Choice& choice = choices_[index];
+    list.push_back(choice_json(index, choice.text, wants_logprobs_ ? choice.logprobs.json() : Json(nullptr),
+                               finish_reason_name(choice.finish->reason, false)));
+  }
+  Json reply = envelope(head_, "", std::move(list));
+  reply["usage"] = usage_json(usage_);
+  reply["timings"] = timings_json(timings_);
   return reply;
 }
 
 std::string CompletionReply::events(ReplyStep step) {
+  const uint32_t index = step.choice;
   const std::string text = take(step);
+  const auto chunk = [&](const std::string& piece, Json logprobs, Json finish_reason) {
+    return envelope(head_, "", Json::array({choice_json(index, piece, std::move(logprobs), std::move(finish_reason))}));
+  };
+  std::string out;
   const bool has_logprobs = wants_logprobs_ && (step.token || !step.prompt_logprobs.empty());
-  if (text.empty() && !has_logprobs) return "";
-  Json logprobs = nullptr;
-  if (has_logprobs) logprobs = logprobs_.json();
-  logprobs_.clear_lists();
-  return sse(chunk(text, std::move(logprobs), nullptr));
+  if (!text.empty() || has_logprobs) {
+    CompletionLogprobs& lists = choices_[index].logprobs;
+    out += sse(chunk(text, has_logprobs ? lists.json() : Json(nullptr), nullptr));
+    lists.clear_lists();
+  }
+  if (!step.finish) return out;
+
+  usage_.add(step.finish->timings, step.reasoning_tokens);
+  Json last = chunk("", nullptr, finish_reason_name(step.finish->reason, false));
+  last["timings"] = timings_json(step.finish->timings);
+  return out + sse(last);
 }
 
-std::string CompletionReply::last_events(const engine::Finish& finish, uint32_t reasoning_tokens) {
-  Json last = chunk("", nullptr, finish_reason_name(finish.reason, false));
-  last["timings"] = timings_json(finish.timings);
-  std::string out = sse(last);
-  if (include_usage_) {
-    Json usage = envelope(head_, "", Json::array());
-    usage["usage"] = usage_json(finish.timings, reasoning_tokens);
-    out += sse(usage);
-  }
-  return out;
+std::string CompletionReply::last_events() {
+  if (!include_usage_) return "";
+  Json usage = envelope(head_, "", Json::array());
+  usage["usage"] = usage_json(usage_);
+  return sse(usage);
 }
 
 }  // namespace teapot::server

@@ -9,34 +9,41 @@ namespace teapot::server {
 class CompletionReply : public ReplyFormat {
  public:
   // tokenizer must outlive it. echo: the prompt's text, to stand before the reply's; prompt: its ids, for their logprobs.
-  CompletionReply(const text::Tokenizer& tokenizer, const std::string& served_name, bool logprobs, bool include_usage, std::string echo,
-                  int32_t first_prompt_id)
+  CompletionReply(const text::Tokenizer& tokenizer, const std::string& served_name, uint32_t choices, bool logprobs, bool include_usage,
+                  const std::string& echo, int32_t first_prompt_id)
       : tokenizer_(tokenizer),
         head_(ReplyHead::completion(served_name)),
         wants_logprobs_(logprobs),
         include_usage_(include_usage),
-        echo_(std::move(echo)),
-        first_prompt_id_(first_prompt_id) {}
+        first_prompt_id_(first_prompt_id),
+        choices_(choices, Choice{echo, {}, {}, {}}) {}
 
   void add(ReplyStep step) override;
-  Json whole(const engine::Finish& finish, uint32_t reasoning_tokens) const override;
+  Json whole() const override;
   std::string events(ReplyStep step) override;
-  std::string last_events(const engine::Finish& finish, uint32_t reasoning_tokens) override;
+  std::string last_events() override;
 
  private:
-  Json chunk(const std::string& text, Json logprobs, Json finish_reason) const;
-  // What the step adds to text and logprobs.
+  struct Choice {
+    std::string echo;  // emptied when it has been used
+    std::string text;  // of a whole reply
+    CompletionLogprobs logprobs;
+    std::optional<engine::Finish> finish;
+  };
+
+  Json choice_json(uint32_t index, const std::string& text, Json logprobs, Json finish_reason) const;
+  // What the step adds to text and logprobs of its choice.
   std::string take(const ReplyStep& step);
 
   const text::Tokenizer& tokenizer_;
   ReplyHead head_;
   bool wants_logprobs_;
   bool include_usage_;
-  std::string echo_;  // emptied when it has been used
   int32_t first_prompt_id_;
 
-  std::string text_;  // of a whole reply
-  CompletionLogprobs logprobs_;
+  std::vector<Choice> choices_;
+  Usage usage_;
+  engine::Timings timings_;  // of the choice that ended last
 };
 
 }  // namespace teapot::server

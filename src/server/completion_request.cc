@@ -18,7 +18,7 @@ ApiResult<CompletionRequest> parse_completion(const Json& body, const RequestDef
   CompletionRequest request;
   TEAPOT_TRY(request.common, parse_common(body, defaults));
   TEAPOT_CHECK(fields.unsupported("suffix", ""));
-  TEAPOT_CHECK(fields.unsupported("best_of", 1));
+  TEAPOT_CHECK(fields.unsupported("best_of", request.common.choices));
   for (const char* guided : {"response_format", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "grammar"})
     TEAPOT_CHECK(fields.unsupported(guided));
   TEAPOT_TRY(const auto echo, fields.boolean("echo"));

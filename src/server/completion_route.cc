@@ -15,8 +15,7 @@ struct Prepared {
 
 ApiResult<Prepared> prepare(const LoadedModel& model, const std::string& body_text) {
   TEAPOT_TRY(const Json body, parse_body(body_text));
-  TEAPOT_TRY(CompletionRequest request,
-             parse_completion(body, {model.served_name, model.engine->generation(), model.engine->config().vocab}));
+  TEAPOT_TRY(CompletionRequest request, parse_completion(body, request_defaults(model)));
   engine::GenerateRequest& generate = request.common.generate;
   if (const auto* text = std::get_if<std::string>(&request.prompt)) {
     auto ids = model.assets.tokenizer.encode(*text, true);
@@ -46,9 +45,9 @@ asio::awaitable<void> completions(LoadedModel& model, Exchange& exchange) {
   text.include_stop_str_in_output = common.include_stop_str_in_output;
   text.skip_special_tokens = common.skip_special_tokens;
   text.parse_output = false;
-  CompletionReply reply(model.assets.tokenizer, model.served_name, common.generate.top_logprobs.has_value(), common.include_usage,
-                        std::move(prepared->echo), common.generate.prompt.front());
-  co_await send_reply(exchange, model, std::move(common.generate), std::move(text), reply, common.stream);
+  CompletionReply reply(model.assets.tokenizer, model.served_name, common.choices, common.generate.top_logprobs.has_value(),
+                        common.include_usage, prepared->echo, common.generate.prompt.front());
+  co_await send_reply(exchange, model, std::move(common.generate), std::move(text), common.choices, reply, common.stream);
 }
 
 }  // namespace teapot::server

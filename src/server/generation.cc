@@ -3,39 +3,49 @@
 namespace teapot::server {
 namespace {
 
-// Called on the engine's thread.
+// Bytes on the wire, about: of a token's event, and of one alternative to it.
+constexpr size_t kStepWeight = 512;
+constexpr size_t kLogprobWeight = 96;
+
+size_t weight_of(const engine::TokenEvent& event) { return kStepWeight + event.top.size() * kLogprobWeight; }
+
+// Of one choice. Called on the engine's reply thread.
 class ChannelSink : public engine::ReplySink {
  public:
-  ChannelSink(engine::ReplyText text, std::shared_ptr<Channel<ReplyStep>> channel) : text_(std::move(text)), channel_(std::move(channel)) {}
+  // open: choices of the request that have not finished.
+  ChannelSink(uint32_t choice, engine::ReplyText text, std::shared_ptr<Channel<ReplyStep>> channel, std::shared_ptr<uint32_t> open)
+      : choice_(choice), text_(std::move(text)), channel_(std::move(channel)), open_(std::move(open)) {}
 
   void on_prompt_logprobs(const std::vector<engine::TokenEvent>& events) override {
-    ReplyStep step;
+    ReplyStep step{.choice = choice_};
     step.prompt_logprobs = events;
-    channel_->push(std::move(step), events.size() * sizeof(engine::TokenEvent));
+    size_t weight = 0;
+    for (const engine::TokenEvent& event : events) weight += weight_of(event);
+    channel_->push(std::move(step), weight);
   }
 
   bool on_token(const engine::TokenEvent& event) override {
-    ReplyStep step;
+    ReplyStep step{.choice = choice_};
     step.token = event;
     step.deltas = text_.push(event);
-    const bool wanted = channel_->push(std::move(step), kStepWeight + event.top.size() * sizeof(engine::TokenLogprob));
+    const bool wanted = channel_->push(std::move(step), weight_of(event));
     return wanted && !text_.stopped();
   }
 
   void on_finish(const engine::Finish& finish) override {
-    ReplyStep step;
+    ReplyStep step{.choice = choice_};
     step.deltas = text_.finish(finish.reason);
     step.finish = finish;
     step.reasoning_tokens = text_.reasoning_tokens();
     channel_->push(std::move(step), kStepWeight);
-    channel_->finish();
+    if (--*open_ == 0) channel_->finish();
   }
 
  private:
-  static constexpr size_t kStepWeight = 512;  // bytes that a token's event takes on the wire, about
-
+  const uint32_t choice_;
   engine::ReplyText text_;
   std::shared_ptr<Channel<ReplyStep>> channel_;
+  std::shared_ptr<uint32_t> open_;  // reply thread
 };
 
 ApiError api_error(const Error& error) {
@@ -54,12 +64,17 @@ ApiError api_error(const Error& error) {
 }  // namespace
 
 ApiResult<std::unique_ptr<Generation>> Generation::start(Exchange& exchange, LoadedModel& model, engine::GenerateRequest request,
-                                                         engine::ReplyTextOptions text) {
-  auto reply_text = engine::ReplyText::create(model.assets, std::move(text));
-  if (!reply_text) return std::unexpected(api_error(reply_text.error()));
+                                                         const engine::ReplyTextOptions& text, uint32_t choices) {
   auto channel = std::make_shared<Channel<ReplyStep>>(exchange.executor(), exchange.limits().stream_buffer_bytes);
+  const auto open = std::make_shared<uint32_t>(choices);
+  std::vector<std::shared_ptr<engine::ReplySink>> sinks;
+  for (uint32_t choice = 0; choice < choices; ++choice) {
+    auto reply_text = engine::ReplyText::create(model.assets, text);
+    if (!reply_text) return std::unexpected(api_error(reply_text.error()));
+    sinks.push_back(std::make_shared<ChannelSink>(choice, *std::move(reply_text), channel, open));
+  }
   std::unique_ptr<Generation> generation(new Generation(*model.engine, channel));
-  auto id = model.engine->submit(std::move(request), std::make_shared<ChannelSink>(*std::move(reply_text), channel));
+  auto id = model.engine->submit(std::move(request), std::move(sinks));
   if (!id) {
     generation->channel_ = nullptr;
     return std::unexpected(api_error(id.error()));
@@ -76,6 +91,10 @@ Generation::~Generation() {
   if (channel_ == nullptr) return;
   engine_.cancel(id_);
   channel_->abort();
+}
+
+RequestDefaults request_defaults(const LoadedModel& model) {
+  return {model.served_name, model.engine->generation(), model.engine->config().vocab, model.max_seqs};
 }
 
 ApiResult<void> check_context(size_t prompt_tokens, uint32_t max_tokens, uint32_t context, const char* param) {

@@ -1,4 +1,5 @@
-// A request on its way through the engine, as a connection sees it: steps arrive on a channel, a client that leaves ends it.
+// A request on its way through the engine, as a connection sees it: the steps of all its choices arrive on one channel, a client that
+// leaves ends them.
 #pragma once
 
 #include <memory>
@@ -8,28 +9,31 @@
 #include "engine/reply_text.h"
 #include "server/api_error.h"
 #include "server/channel.h"
+#include "server/common_request.h"
 #include "server/model_service.h"
 
 namespace teapot::server {
 
-// What one engine step gives: a token and the text that it makes known; the last one has the finish.
+// What one engine step gives a choice: a token and the text that it makes known; the choice's last one has the finish.
 struct ReplyStep {
-  std::optional<engine::TokenEvent> token;
-  std::vector<text::OutputEvent> deltas;
-  std::vector<engine::TokenEvent> prompt_logprobs;  // before the first token, if asked for
-  std::optional<engine::Finish> finish;
+  uint32_t choice = 0;
+  std::optional<engine::TokenEvent> token = {};
+  std::vector<text::OutputEvent> deltas = {};
+  std::vector<engine::TokenEvent> prompt_logprobs = {};  // before the first token, if asked for
+  std::optional<engine::Finish> finish = {};
   uint32_t reasoning_tokens = 0;  // with finish
 };
 
 class Generation {
  public:
-  // Submits. The errors are replies: 429 (queue full), 400, 503, 500. The generation is cancelled when the client goes away, and when the
-  // object is destroyed before its end.
+  // Submits, so many choices. The errors are replies: 429 (queue full), 400, 503, 500. The generation is cancelled when the client goes
+  // away, and when the object is destroyed before its end.
   static ApiResult<std::unique_ptr<Generation>> start(Exchange& exchange, LoadedModel& model, engine::GenerateRequest request,
-                                                      engine::ReplyTextOptions text);
+                                                      const engine::ReplyTextOptions& text, uint32_t choices);
   ~Generation();
 
-  // All steps that have come; waits at most `timeout` for the first. kOverflow: the client does not keep up; kAborted: it has gone.
+  // All steps that have come; waits at most `timeout` for the first. After the last finish comes kFinished. kOverflow: the client does not
+  // keep up; kAborted: it has gone.
   asio::awaitable<Channel<ReplyStep>::Taken> take(std::chrono::milliseconds timeout) { return channel_->take(timeout); }
 
  private:
@@ -39,6 +43,9 @@ class Generation {
   std::shared_ptr<Channel<ReplyStep>> channel_;
   engine::RequestId id_{};
 };
+
+// What requests are read against.
+RequestDefaults request_defaults(const LoadedModel& model);
 
 // The prompt must leave room for what is asked: else 400 context_length_exceeded, with the numbers.
 ApiResult<void> check_context(size_t prompt_tokens, uint32_t max_tokens, uint32_t context, const char* param);

@@ -18,7 +18,8 @@ struct LoadedModel {
   engine::TextAssets assets;
   std::unique_ptr<engine::Engine> engine;
   std::string served_name;
-  int64_t created = 0;  // seconds since the epoch, for /v1/models
+  uint32_t max_seqs = 0;  // sequences in a step: choices that a request may have
+  int64_t created = 0;    // seconds since the epoch, for /v1/models
 };
 
 class ModelService {

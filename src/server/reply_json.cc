@@ -30,11 +30,19 @@ ReplyHead ReplyHead::chat(const std::string& model) { return {random_id("chatcmp
 
 ReplyHead ReplyHead::completion(const std::string& model) { return {random_id("cmpl-"), "text_completion", model, now_s()}; }
 
-Json usage_json(const engine::Timings& timings, uint32_t reasoning_tokens) {
-  return {{"prompt_tokens", timings.prompt_tokens},
-          {"completion_tokens", timings.completion_tokens},
-          {"total_tokens", timings.prompt_tokens + timings.completion_tokens},
-          {"completion_tokens_details", {{"reasoning_tokens", reasoning_tokens}}}};
+void Usage::add(const engine::Timings& choice, uint32_t reasoning) {
+  prompt_tokens = choice.prompt_tokens;
+  cached_tokens = choice.cached_tokens;
+  completion_tokens += choice.completion_tokens;
+  reasoning_tokens += reasoning;
+}
+
+Json usage_json(const Usage& usage) {
+  return {{"prompt_tokens", usage.prompt_tokens},
+          {"completion_tokens", usage.completion_tokens},
+          {"total_tokens", usage.prompt_tokens + usage.completion_tokens},
+          {"prompt_tokens_details", {{"cached_tokens", usage.cached_tokens}}},
+          {"completion_tokens_details", {{"reasoning_tokens", usage.reasoning_tokens}}}};
 }
 
 Json timings_json(const engine::Timings& timings) {
@@ -43,7 +51,7 @@ Json timings_json(const engine::Timings& timings) {
           {"prefill_ms", timings.prefill_ms},
           {"decode_ms", timings.decode_ms},
           {"tpot_ms", timings.tpot_ms()},
-          {"prefill_tokens_per_second", rate(timings.prompt_tokens, timings.prefill_ms)},
+          {"prefill_tokens_per_second", rate(timings.prompt_tokens - timings.cached_tokens, timings.prefill_ms)},
           {"decode_tokens_per_second", rate(timings.completion_tokens > 0 ? timings.completion_tokens - 1 : 0, timings.decode_ms)}};
 }
 

@@ -26,7 +26,13 @@ struct ReplyHead {
 // A new name for a thing that a client refers to: prefix and 24 random hexadecimal digits.
 std::string random_id(const std::string& prefix);
 
-Json usage_json(const engine::Timings& timings, uint32_t reasoning_tokens);
+// Tokens of a request: its prompt once, the replies of all its choices.
+struct Usage {
+  uint32_t prompt_tokens = 0, cached_tokens = 0, completion_tokens = 0, reasoning_tokens = 0;
+
+  void add(const engine::Timings& choice, uint32_t reasoning);
+};
+Json usage_json(const Usage& usage);
 Json timings_json(const engine::Timings& timings);
 // saw_tool_calls: a reply that ended of itself after calls ends with "tool_calls".
 std::string finish_reason_name(engine::FinishReason reason, bool saw_tool_calls);

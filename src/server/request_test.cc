@@ -12,7 +12,7 @@ const model::GenerationConfig kGeneration{
 ApiResult<ChatRequest> chat(const std::string& text) {
   const auto body = parse_body(text);
   if (!body) return std::unexpected(body.error());
-  return parse_chat(*body, {"demo", kGeneration, 100});
+  return parse_chat(*body, {"demo", kGeneration, 100, 4});
 }
 
 std::string with(const std::string& fields) { return R"({"messages": [{"role": "user", "content": "hi"}], )" + fields + "}"; }
@@ -72,7 +72,9 @@ TEST(ChatRequest, AWrongFieldIsNamed) {
       {R"("stream": 1)", "stream"},
       {R"("stream_options": {"include_usage": true})", "stream_options"},
       {R"("stream": true, "stream_options": {"include_usage": 1})", "stream_options.include_usage"},
-      {R"("n": 2)", "n"},
+      {R"("n": 0)", "n"},
+      {R"("n": 129)", "n"},
+      {R"("n": "2")", "n"},
       {R"("logprobs": 3)", "logprobs"},
       {R"("top_logprobs": 3)", "top_logprobs"},
       {R"("logprobs": true, "top_logprobs": 21)", "top_logprobs"},
@@ -91,6 +93,16 @@ TEST(ChatRequest, AWrongFieldIsNamed) {
     EXPECT_EQ(request.error().status, 400u) << fields;
     EXPECT_EQ(request.error().param, param) << request.error().message;
   }
+}
+
+TEST(ChatRequest, ChoicesThatCannotRunAtOnceAreRefusedWithBothNumbers) {
+  EXPECT_EQ(chat(with(R"("temperature": 1)"))->common.choices, 1u);
+  EXPECT_EQ(chat(with(R"("n": 4)"))->common.choices, 4u);
+  const auto request = chat(with(R"("n": 5)"));
+  ASSERT_FALSE(request);
+  EXPECT_EQ(request.error().status, 400u);
+  EXPECT_EQ(request.error().param, "n");
+  EXPECT_EQ(request.error().message, "'n' is 5: this server runs at most 4 sequences at once (--max-seqs)");
 }
 
 TEST(ChatRequest, AnotherModelIsNotFound) {
@@ -113,16 +125,18 @@ TEST(ChatRequest, ABodyMustBeAnObject) {
 }
 
 TEST(CompletionRequest, PromptIsTextOrIds) {
-  const auto parse = [](const char* text) { return parse_completion(*parse_body(text), {"demo", kGeneration, 100}); };
+  const auto parse = [](const char* text) { return parse_completion(*parse_body(text), {"demo", kGeneration, 100, 4}); };
   EXPECT_EQ(std::get<std::string>(parse(R"({"prompt": "a"})")->prompt), "a");
   EXPECT_EQ(std::get<std::string>(parse(R"({"prompt": ["a"]})")->prompt), "a");
   EXPECT_EQ(std::get<std::vector<int32_t>>(parse(R"({"prompt": [1, 2]})")->prompt), (std::vector<int32_t>{1, 2}));
   EXPECT_EQ(std::get<std::vector<int32_t>>(parse(R"({"prompt": [[1, 2]]})")->prompt), (std::vector<int32_t>{1, 2}));
-  for (const char* bad : {R"({})", R"({"prompt": []})", R"({"prompt": [1, "a"]})", R"({"prompt": [100]})", R"({"prompt": [-1]})",
-                          R"({"prompt": ["a", "b"]})", R"({"prompt": 5})", R"({"prompt": "a", "suffix": "b"})",
-                          R"({"prompt": "a", "best_of": 2})", R"({"prompt": "a", "logprobs": true})"}) {
+  for (const char* bad :
+       {R"({})", R"({"prompt": []})", R"({"prompt": [1, "a"]})", R"({"prompt": [100]})", R"({"prompt": [-1]})", R"({"prompt": ["a", "b"]})",
+        R"({"prompt": 5})", R"({"prompt": "a", "suffix": "b"})", R"({"prompt": "a", "best_of": 2})",
+        R"({"prompt": "a", "n": 2, "best_of": 3})", R"({"prompt": "a", "n": 5})", R"({"prompt": "a", "logprobs": true})"}) {
     EXPECT_FALSE(parse(bad)) << bad;
   }
+  EXPECT_EQ(parse(R"({"prompt": "a", "n": 2, "best_of": 2})")->common.choices, 2u);
   EXPECT_TRUE(parse(R"({"prompt": "a", "echo": true, "logprobs": 0})")->common.generate.prompt_logprobs);
 }
 

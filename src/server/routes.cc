@@ -25,9 +25,11 @@ constexpr std::array kRoutes = {
     Route{"/v1/models", "GET", models},
     Route{"/tokenize", "POST", tokenize},
     Route{"/detokenize", "POST", detokenize},
+    Route{"/v1/status", "GET", engine_status},
+    Route{"/reset_prefix_cache", "POST", reset_prefix_cache},
 };
 
-// 200 when requests are served, 503 with the progress while the model loads. Asks for no key: balancers have none.
+// 200 when requests are served, 503 with the progress while the model loads.
 HttpReply health(const ServerState& state) {
   if (const LoadedModel* model = state.model->ready(); model != nullptr && !state.winding_down) {
     const auto load = model->engine->load();
@@ -37,7 +39,27 @@ HttpReply health(const ServerState& state) {
   return json_reply(503, dump_json({{"status", "loading"}, {"progress", state.model->progress()}}));
 }
 
-HttpReply version() { return json_reply(200, dump_json({{"version", TEAPOT_VERSION}})); }
+HttpReply version(const ServerState&) { return json_reply(200, dump_json({{"version", TEAPOT_VERSION}})); }
+
+HttpReply metrics(const ServerState& state) {
+  const LoadedModel* model = state.model->ready();
+  HttpReply reply;
+  reply.content_type = kMetricsType;
+  if (model == nullptr) {
+    reply.body = state.metrics->text(state.model->progress(), std::nullopt);
+  } else {
+    reply.body = state.metrics->text(1, EngineFigures{model->engine->load(), model->engine->status()});
+  }
+  return reply;
+}
+
+// Those that ask for no key, which balancers and collectors do not have, and that answer while the model loads.
+struct OpenRoute {
+  std::string_view path;
+  HttpReply (*reply)(const ServerState&);
+};
+
+constexpr std::array kOpenRoutes = {OpenRoute{"/health", health}, OpenRoute{"/version", version}, OpenRoute{"/metrics", metrics}};
 
 // Takes as long for any wrong key of the right length.
 bool same_secret(std::string_view given, std::string_view expected) {
@@ -68,8 +90,9 @@ bool is_get(const HttpRequest& request) { return request.method == "GET" || requ
 
 asio::awaitable<void> route(ServerState& state, Exchange& exchange) {
   const HttpRequest& request = exchange.request();
-  if (request.path == "/health" || request.path == "/version") {
-    HttpReply reply = !is_get(request) ? method_not_allowed(request, "GET") : request.path == "/health" ? health(state) : version();
+  for (const OpenRoute& candidate : kOpenRoutes) {
+    if (candidate.path != request.path) continue;
+    HttpReply reply = is_get(request) ? candidate.reply(state) : method_not_allowed(request, "GET");
     co_await exchange.reply(std::move(reply));
     co_return;
   }

@@ -2,16 +2,19 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "server/http.h"
+#include "server/metrics.h"
 #include "server/model_service.h"
 
 namespace teapot::server {
 
 struct ServerState {
-  ModelService* model = nullptr;  // set before the first request
-  std::string api_key;            // empty: none is asked for
+  ModelService* model = nullptr;  // set before the first request, as is metrics
+  std::shared_ptr<Metrics> metrics;
+  std::string api_key;  // empty: none is asked for
   std::atomic<bool> winding_down = false;
 };
 
@@ -23,5 +26,7 @@ asio::awaitable<void> completions(LoadedModel& model, Exchange& exchange);
 asio::awaitable<void> tokenize(LoadedModel& model, Exchange& exchange);
 asio::awaitable<void> detokenize(LoadedModel& model, Exchange& exchange);
 asio::awaitable<void> models(LoadedModel& model, Exchange& exchange);
+asio::awaitable<void> engine_status(LoadedModel& model, Exchange& exchange);
+asio::awaitable<void> reset_prefix_cache(LoadedModel& model, Exchange& exchange);
 
 }  // namespace teapot::server

@@ -11,6 +11,8 @@
 #include "engine/load_engine.h"
 #include "server/api_error.h"
 #include "server/http_server.h"
+#include "server/observers.h"
+#include "server/request_log.h"
 #include "server/routes.h"
 #include "server/stop_deadline.h"
 
@@ -26,34 +28,46 @@ std::string name_of(const std::string& model_path) {
   return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
 }
 
-Result<LoadedModel> load(const ServeOptions& options, const std::function<void(uint64_t, uint64_t)>& progress) {
+std::string served_name(const ServeOptions& options) {
+  return options.served_name.empty() ? name_of(options.model_path) : options.served_name;
+}
+
+Result<LoadedModel> load(const ServeOptions& options, std::shared_ptr<engine::EngineObserver> observer,
+                         const std::function<void(uint64_t, uint64_t)>& progress) {
   engine::LoadHooks hooks;
+  hooks.observer = std::move(observer);
   hooks.note = [](const std::string& note) { log::info("{}", note); };
   hooks.progress = progress;
   TEAPOT_TRY(engine::LoadedEngine loaded, engine::load_engine(options.model_path, options.engine, /*text_needed=*/true, hooks));
   log::info("context: {} tokens ({})", loaded.engine->context(), loaded.engine->context_reason());
   engine::log_switches(loaded.engine->switches(), options.verbose);
   const int64_t created = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  return LoadedModel{*std::move(loaded.text), std::move(loaded.engine),
-                     options.served_name.empty() ? name_of(options.model_path) : options.served_name, created};
+  return LoadedModel{*std::move(loaded.text), std::move(loaded.engine), served_name(options), options.engine.scheduler.max_seqs, created};
 }
 
 }  // namespace
 
 Status serve(const ServeOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);  // a log's reader that goes away is no reason to end
   // This thread's own loop: signals, the end of loading, the end of the grace.
   asio::io_context control;
   asio::signal_set signals(control, SIGTERM, SIGINT);
   StopDeadline deadline;  // outlives all that might hang
   ServerState state;
   state.api_key = options.api_key;
+  state.metrics = std::make_shared<Metrics>(served_name(options));
+  const auto observer = std::make_shared<Observers>(std::vector<std::shared_ptr<engine::EngineObserver>>{
+      state.metrics, std::make_shared<RequestLog>([&state](int32_t id) -> std::string_view {
+        const LoadedModel* model = state.model->ready();  // there, when there are prompts
+        return model == nullptr ? "" : model->assets.tokenizer.bytes(id);
+      })});
   HttpContext context{options.limits, [&state](Exchange& exchange) { return route(state, exchange); },
                       [](unsigned status, const std::string& message) { return error_body({status, message, "", "", 0}); }};
   TEAPOT_TRY(const auto http, HttpServer::listen(options.host, options.port, std::move(context)));
 
   auto keep = asio::make_work_guard(control);
   Status result;
-  ModelService model([&options](const auto& progress) { return load(options, progress); },
+  ModelService model([&options, observer](const auto& progress) { return load(options, observer, progress); },
                      [&control, &result](Status loaded) {
                        asio::post(control, [&control, &result, loaded = std::move(loaded)] {
                          if (loaded) {

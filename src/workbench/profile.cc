@@ -1,8 +1,8 @@
 #include "workbench/profile.h"
 
 #include "base/ticks.h"
+#include "engine/open_slots.h"
 #include "engine/plan_cache.h"
-#include "engine/warm_up.h"
 #include "workbench/roof.h"
 
 namespace teapot::workbench {
@@ -10,22 +10,7 @@ namespace {
 
 constexpr uint64_t kSpareBytes = uint64_t{512} << 20;  // beside states and working set: plans, page tables, the system
 constexpr uint32_t kPrefillRows = 256;
-
-// Open slots that end with the object.
-class Slots {
- public:
-  explicit Slots(plan::Backend& backend) : backend_(backend) {}
-  ~Slots() {
-    for (const plan::SlotId slot : ids) backend_.close_slot(slot);
-  }
-  Slots(const Slots&) = delete;
-  Slots& operator=(const Slots&) = delete;
-
-  std::vector<plan::SlotId> ids = {};
-
- private:
-  plan::Backend& backend_;
-};
+constexpr uint32_t kWarmupSteps = 3;
 
 // Reads the prompts; leaves each sequence's first token in `packet`.
 Status prefill(plan::Backend& backend, engine::PlanCache& plans, const std::vector<plan::SlotId>& slots, const ProfileOptions& options,
@@ -66,34 +51,34 @@ std::vector<OpBytes> bytes_of(const std::vector<plan::OpTraffic>& traffic, const
 Result<Profile> measure_profile(const model::Model& model, plan::Backend& backend, const ProfileOptions& options) {
   Profile profile{options, backend.workers(), 0, 0, {}, {}};
   engine::PlanCache plans(backend, model);
-  Slots slots(backend);
-  for (uint32_t s = 0; s < options.sequences; ++s) {
-    TEAPOT_TRY(const plan::SlotId slot, backend.open_slot(options.prompt + options.steps));
-    slots.ids.push_back(slot);
-  }
+  engine::OpenSlots slots(backend);
+  for (uint32_t s = 0; s < options.sequences; ++s) TEAPOT_CHECK(slots.open(options.prompt + kWarmupSteps + options.steps));
   plan::StepPacket packet;
-  TEAPOT_CHECK(prefill(backend, plans, slots.ids, options, model.config.vocab, packet.tokens));
+  TEAPOT_CHECK(prefill(backend, plans, slots.ids(), options, model.config.vocab, packet.tokens));
   const uint32_t c = options.sequences;
-  const plan::StepShape shape{c};
-  TEAPOT_TRY(const plan::PlanId plan, plans.prepare(shape));
-  TEAPOT_CHECK(engine::warm_up(backend, plan, shape, c, 3));
-  for (uint32_t s = 0; s < options.sequences; ++s) packet.sequences.push_back({slots.ids[s], s, 1, options.prompt});
+  TEAPOT_TRY(const plan::PlanId plan, plans.prepare({c}));
+  for (uint32_t s = 0; s < options.sequences; ++s) packet.sequences.push_back({slots.ids()[s], s, 1, options.prompt});
   packet.returns.assign(c, plan::RowReturn::kArgmax);
 
   TEAPOT_TRY(const WorkingSet set, choose_working_set(kSpareBytes));
   TEAPOT_TRY(ReadMeter reader, ReadMeter::create(Crew::of(backend), set));
   TEAPOT_TRY(const ReadKernel kernel, reader.fastest(profile.workers));
-  TEAPOT_TRY(const double before, reader.pass(kernel, profile.workers));
   plan::StepResult result;
-  for (uint32_t i = 0; i < options.steps; ++i) {
+  const auto step = [&]() -> Status {
     TEAPOT_CHECK(backend.run(plan, packet, result));
-    plan::StepTrace& trace = profile.traces.emplace_back(backend.trace());
-    if (trace.dropped > 0) return fail(ErrorKind::kInternal, "{} of the step's phases were not remembered", trace.dropped);
-    profile.step_us += static_cast<double>(trace.ended - trace.began) / ticks_per_ns() / 1000 / options.steps;
     for (uint32_t s = 0; s < options.sequences; ++s) {
       packet.tokens[s] = std::max(0, result.argmax[s]);
       ++packet.sequences[s].position;
     }
+    return {};
+  };
+  for (uint32_t i = 0; i < kWarmupSteps; ++i) TEAPOT_CHECK(step());
+  TEAPOT_TRY(const double before, reader.pass(kernel, profile.workers));
+  for (uint32_t i = 0; i < options.steps; ++i) {
+    TEAPOT_CHECK(step());
+    plan::StepTrace& trace = profile.traces.emplace_back(backend.trace());
+    if (trace.dropped > 0) return fail(ErrorKind::kInternal, "{} of the step's phases were not remembered", trace.dropped);
+    profile.step_us += static_cast<double>(trace.ended - trace.began) / ticks_per_ns() / 1000 / options.steps;
   }
   std::vector<plan::OpTraffic> traffic;
   backend.traffic(traffic);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <span>
 
+#include "engine/open_slots.h"
 #include "engine/plan_cache.h"
 #include "workbench/allocations.h"
 #include "workbench/figures.h"
@@ -94,30 +95,6 @@ RoofSample between(const RoofSample& a, const RoofSample& b) {
           (a.f32_gmacs + b.f32_gmacs) / 2};
 }
 
-// Open slots that end with the object.
-class Slots {
- public:
-  explicit Slots(plan::Backend& backend) : backend_(backend) {}
-  ~Slots() {
-    for (const plan::SlotId slot : slots_) backend_.close_slot(slot);
-  }
-  Slots(const Slots&) = delete;
-  Slots& operator=(const Slots&) = delete;
-
-  Status open(uint32_t count, uint32_t tokens) {
-    while (slots_.size() < count) {
-      TEAPOT_TRY(const plan::SlotId slot, backend_.open_slot(tokens));
-      slots_.push_back(slot);
-    }
-    return {};
-  }
-  const std::vector<plan::SlotId>& ids() const { return slots_; }
-
- private:
-  plan::Backend& backend_;
-  std::vector<plan::SlotId> slots_;
-};
-
 class Bench {
  public:
   Bench(const model::Model& model, plan::Backend& backend, const SpeedOptions& options, RoofMeter& roof)
@@ -125,16 +102,16 @@ class Bench {
 
   // Plans and scratch memory of prefill steps are there before the first is timed.
   Status warm_up() {
-    Slots slots(backend_);
-    TEAPOT_CHECK(slots.open(1, options_.prompt));
+    engine::OpenSlots slots(backend_);
+    TEAPOT_CHECK(slots.open(options_.prompt));
     double seconds = 0;
     return prefill(slots.ids()[0], 0, seconds);
   }
 
   Result<DecodeSpeed> run(uint32_t c) {
-    Slots slots(backend_);
+    engine::OpenSlots slots(backend_);
     const uint32_t steps = kWarmupSteps + options_.repeat * options_.gen + 1;
-    TEAPOT_CHECK(slots.open(c, options_.prompt + steps));
+    for (uint32_t s = 0; s < c; ++s) TEAPOT_CHECK(slots.open(options_.prompt + steps));
     TEAPOT_CHECK(prefill_all(slots.ids()));
 
     speed_ = {};

@@ -1,8 +1,64 @@
 #include <algorithm>
+#include <limits>
 
 #include "cpu/ops/ops.h"
+#include "plan/candidate_order.h"
 
 namespace teapot::cpu {
+namespace {
+
+constexpr float kOut = -std::numeric_limits<float>::infinity();
+
+// How many of a row's best are looked for.
+size_t wanted(const Step& step, uint32_t row) { return step.packet.returns[row] == plan::RowReturn::kTopK ? step.packet.top_k : 1; }
+
+// z: the row's logits of the ids [first, last). Handed out logits are raw.
+void add_biases(const Step& step, uint32_t row, size_t first, size_t last, float* z) {
+  if (step.packet.masks.empty() || step.packet.returns[row] == plan::RowReturn::kLogits) return;
+  const auto [begin, count] = step.packet.masks[row];
+  const std::span<const plan::LogitBias> all = std::span(step.packet.biases).subspan(begin, count);
+  const auto low = static_cast<int32_t>(first), high = static_cast<int32_t>(last);
+  if (all.empty() || all.front().id >= high || all.back().id < low) return;
+  for (auto it = std::ranges::lower_bound(all, low, {}, &plan::LogitBias::id); it != all.end() && it->id < high; ++it) {
+    z[it->id - low] += it->bias;
+  }
+}
+
+}  // namespace
+
+void HeadOp::Best::clear() {
+  count = 0;
+  nan = false;
+}
+
+void HeadOp::Best::add(const plan::Candidate& candidate, size_t k) {
+  if (!room_for(candidate, k)) return;
+  size_t at = count < k ? count++ : k - 1;
+  for (; at > 0 && before(candidate, kept[at - 1]); --at) kept[at] = kept[at - 1];
+  kept[at] = candidate;
+}
+
+bool HeadOp::Best::room_for(const plan::Candidate& candidate, size_t k) const { return count < k || before(candidate, kept[k - 1]); }
+
+void HeadOp::Best::search(const KernelTable& kernels, const float* z, size_t first, size_t last, size_t k) {
+  const int32_t largest = kernels.argmax(z, last - first);
+  if (largest < 0) {
+    nan = true;
+    return;
+  }
+  const auto candidate = [&](size_t i) { return plan::Candidate{z[i], static_cast<int32_t>(first + i)}; };
+  const plan::Candidate best = candidate(static_cast<size_t>(largest));
+  if (best.logit == kOut || !room_for(best, k)) return;
+  if (k == 1) return add(best, k);
+  for (size_t i = 0; i < last - first; ++i) {
+    if (z[i] > kOut) add(candidate(i), k);
+  }
+}
+
+void HeadOp::Best::join(const Best& other, size_t k) {
+  nan = nan || other.nan;
+  for (size_t i = 0; i < other.count && room_for(other.kept[i], k); ++i) add(other.kept[i], k);
+}
 
 HeadOp::HeadOp(const plan::Head& op, Binder& binder)
     : x_(binder.f32(op.x)),
@@ -11,9 +67,11 @@ HeadOp::HeadOp(const plan::Head& op, Binder& binder)
       linear_(binder.linear(op.matrix)),
       full_logits_(binder.environment().levers.full_logits) {
   hidden_ = binder.activations(binder.f32(op.hidden), binder.rows(), linear_.int8);
-  best_ = binder.scratch<Best>(linear_.tiles(), binder.rows(), 1);
-  binder.need_worker_bytes(binder.rows() * linear_.tile_rows * sizeof(float));
+  best_offset_ = align_up(binder.rows() * linear_.tile_rows * sizeof(float));
+  binder.need_worker_bytes(best_offset_ + binder.rows() * sizeof(Best));
 }
+
+HeadOp::Best* HeadOp::best_of(const Step& step, size_t worker) const { return reinterpret_cast<Best*>(step.worker(worker) + best_offset_); }
 
 void HeadOp::run(Worker& worker) const {
   const Step& step = worker.step();
@@ -22,6 +80,8 @@ void HeadOp::run(Worker& worker) const {
   const bool keep_logits =
       full_logits_ || std::ranges::any_of(rows, [&](uint32_t row) { return step.packet.returns[row] == plan::RowReturn::kLogits; });
   const Activations x = hidden_.at(step);
+  Best* const best = best_of(step, worker.index());
+  for (size_t i = 0; i < asked; ++i) best[i].clear();
   worker.phase("vocabulary", asked == 0 ? 0 : linear_.tiles(), [&](size_t tile) {
     const size_t first = tile * linear_.tile_rows;
     const size_t last = std::min(first + linear_.tile_rows, vocab);
@@ -29,9 +89,8 @@ void HeadOp::run(Worker& worker) const {
     const size_t stride = keep_logits ? vocab : last - first;
     linear_.matmul(linear_.weights, linear_.cols, first, last, x, rows.data(), asked, logits, stride);
     for (size_t i = 0; i < asked && !full_logits_; ++i) {
-      const int32_t id = step.kernels.argmax(logits + i * stride, last - first);
-      best_.row(step, tile)[i] =
-          id < 0 ? Best{0, -1} : Best{logits[i * stride + static_cast<size_t>(id)], static_cast<int32_t>(first) + id};
+      add_biases(step, rows[i], first, last, logits + i * stride);
+      best[i].search(step.kernels, logits + i * stride, first, last, wanted(step, rows[i]));
     }
   });
 }
@@ -40,13 +99,26 @@ void HeadOp::finish(Step& step) const {
   plan::StepResult& result = step.result;
   const size_t vocab = linear_.rows;
   for (size_t i = 0; i < result.rows.size(); ++i) {
-    Best best = full_logits_ ? Best{0, step.kernels.argmax(step.logits + i * vocab, vocab)} : best_.row(step, 0)[i];
-    for (size_t tile = 1; !full_logits_ && tile < linear_.tiles() && best.id >= 0; ++tile) {
-      const Best other = best_.row(step, tile)[i];
-      if (other.id < 0 || other.value > best.value) best = other;
+    const uint32_t row = result.rows[i];
+    const plan::RowReturn asked = step.packet.returns[row];
+    const size_t k = wanted(step, row);
+    Best& best = best_of(step, 0)[i];
+    if (full_logits_) {
+      add_biases(step, row, 0, vocab, step.logits + i * vocab);
+      best.search(step.kernels, step.logits + i * vocab, 0, vocab, k);
     }
-    result.argmax[i] = best.id;
-    if (step.packet.returns[result.rows[i]] == plan::RowReturn::kLogits) result.logits[i] = {step.logits + i * vocab, vocab};
+    for (size_t worker = 1; worker < step.team.workers(); ++worker) best.join(best_of(step, worker)[i], k);
+    if (asked == plan::RowReturn::kLogits) result.logits[i] = {step.logits + i * vocab, vocab};
+    if (best.nan || best.count == 0) {
+      result.max[i] = best.nan ? std::numeric_limits<float>::quiet_NaN() : kOut;
+      continue;
+    }
+    result.argmax[i] = best.kept[0].id;
+    result.max[i] = best.kept[0].logit;
+    if (asked != plan::RowReturn::kTopK) continue;
+    plan::Candidate* const top = step.top + i * k;
+    std::copy_n(best.kept, best.count, top);
+    result.top[i] = {top, best.count};
   }
 }
 

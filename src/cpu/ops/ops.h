@@ -225,10 +225,22 @@ class HeadOp : public OpDefaults {
   void finish(Step& step) const;
 
  private:
+  // The best of a row among the ids that a worker has seen, in whatever order it saw them.
   struct Best {
-    float value;
-    int32_t id;  // -1: a NaN among the tile's logits
+    uint32_t count;
+    bool nan;                              // among the logits seen
+    plan::Candidate kept[plan::kMaxTopK];  // [count], in the order of candidates
+
+    void clear();
+    // k: so many are kept. z: the logits of the ids [first, last); -inf: the id is out.
+    void search(const KernelTable& kernels, const float* z, size_t first, size_t last, size_t k);
+    void join(const Best& other, size_t k);
+
+   private:
+    bool room_for(const plan::Candidate& candidate, size_t k) const;
+    void add(const plan::Candidate& candidate, size_t k);
   };
+  Best* best_of(const Step& step, size_t worker) const;  // [rows that return something]
 
   ScratchRows<float> x_;
   const float* norm_;
@@ -236,7 +248,7 @@ class HeadOp : public OpDefaults {
   ActivationRows hidden_;
   Linear linear_;
   bool full_logits_;
-  ScratchRows<Best> best_;  // [tiles, rows]
+  size_t best_offset_;  // in a worker's scratch, after a tile's logits
 };
 
 class TapOp : public OpDefaults {

@@ -31,7 +31,8 @@ struct Step {
   std::byte* scratch;         // of the plan: its buffers, and what its ops keep between their phases
   std::byte* worker_scratch;  // [workers] pieces of worker_stride bytes
   size_t worker_stride;
-  float* logits;  // [rows that return something, vocab]
+  float* logits;         // [rows that return something, vocab]
+  plan::Candidate* top;  // [rows that return something, packet.top_k]
   KvType kv_type;
   Sync sync;
 

@@ -1,0 +1,17 @@
+// The first steps, before anybody waits for one: memory is touched, caches and branch predictors have seen the code, and what steps cost
+// is measured.
+#pragma once
+
+#include "base/error.h"
+#include "engine/plan_cache.h"
+#include "engine/scheduler_options.h"
+#include "engine/step_cost.h"
+
+namespace teapot::engine {
+
+// Runs each decode shape `warmup` times and once more for its cost, and pieces of a prompt where a limit depends on their cost, in states
+// that are closed afterwards: no sequence can tell. Errors are the backend's.
+Status calibrate(plan::Backend& backend, PlanCache& plans, const SchedulerOptions& options, uint32_t vocab, uint32_t warmup,
+                 StepCost& cost);
+
+}  // namespace teapot::engine

@@ -1,0 +1,99 @@
+#include "engine/step_builder.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace teapot::engine {
+namespace {
+
+// Rows of a step that give their logits back for prompt_logprobs: 32 rows of 248,320 f32 are 32 MB.
+constexpr uint32_t kScoredRows = 32;
+
+}  // namespace
+
+StepBuilder::StepBuilder(const SchedulerOptions& options, const Vocabulary& vocabulary, const StepCost& cost)
+    : options_(options), vocabulary_(vocabulary), cost_(cost) {}
+
+plan::RowReturn StepBuilder::wants(const Sequence& sequence) const {
+  const plan::RowReturn least = sequence.sampler.wants();
+  if (options_.logits_mask == LogitsMask::kInline) return least;
+  const bool masked = !sequence.sampler.plain_mask() || !vocabulary_.unsampled.empty();
+  return masked ? plan::RowReturn::kLogits : least;
+}
+
+void StepBuilder::choose_rows(std::span<const std::unique_ptr<Sequence>> sequences) {
+  decode_rows_ = prefill_rows_ = 0;
+  for (const auto& sequence : sequences) {
+    sequence->rows = sequence->slot && !sequence->prefilling() ? 1 : 0;
+    decode_rows_ += sequence->rows;
+  }
+  uint32_t left = cost_.rows_within(decode_rows_, options_.tpot_stretch, options_.prefill_chunk);
+  uint32_t scored_left = kScoredRows;
+  for (const auto& sequence : sequences) {
+    if (!sequence->slot || !sequence->prefilling() || left == 0) continue;
+    sequence->rows = std::min(left, sequence->next_cut() - sequence->committed);
+    if (sequence->request().prompt_logprobs) {
+      sequence->rows = std::min(sequence->rows, scored_left);
+      scored_left -= sequence->rows;
+    }
+    left -= sequence->rows;
+    prefill_rows_ += sequence->rows;
+  }
+}
+
+bool StepBuilder::build(std::span<const std::unique_ptr<Sequence>> sequences) {
+  choose_rows(sequences);
+  const uint32_t rows = decode_rows_ + prefill_rows_;
+  if (rows == 0) return false;
+  packet_.tokens.clear();
+  packet_.sequences.clear();
+  packet_.returns.assign(rows, plan::RowReturn::kNothing);
+  packet_.top_k = 0;
+  packet_.biases.clear();
+  packet_.masks.assign(rows, {});
+  for (const int32_t id : vocabulary_.unsampled) packet_.biases.push_back({id, -std::numeric_limits<float>::infinity()});
+  results_ = 0;
+  for (const auto& sequence : sequences) {
+    if (sequence->rows > 0) add(*sequence);
+  }
+  return true;
+}
+
+void StepBuilder::add(Sequence& sequence) {
+  const auto first = static_cast<uint32_t>(packet_.tokens.size());
+  const auto begin = sequence.tokens.begin() + sequence.committed;
+  packet_.tokens.insert(packet_.tokens.end(), begin, begin + sequence.rows);
+  packet_.sequences.push_back({.slot = *sequence.slot,
+                               .first_row = first,
+                               .rows = sequence.rows,
+                               .position = sequence.committed,
+                               .kind = sequence.prefilling() ? plan::StepKind::kPrefill : plan::StepKind::kDecode});
+  add_returns(sequence);
+}
+
+// The last row of what is known gives the next token.
+void StepBuilder::add_returns(Sequence& sequence) {
+  const uint32_t first = packet_.sequences.back().first_row, last = first + sequence.rows - 1;
+  sequence.first_result = results_;
+  if (sequence.prefilling() && sequence.request().prompt_logprobs) {
+    std::fill_n(packet_.returns.begin() + first, sequence.rows, plan::RowReturn::kLogits);
+    results_ += sequence.rows;
+    return;
+  }
+  if (sequence.committed + sequence.rows < sequence.tokens.size()) return;
+  const plan::RowReturn wanted = wants(sequence);
+  packet_.returns[last] = wanted;
+  ++results_;
+  if (wanted == plan::RowReturn::kLogits) return;
+  packet_.masks[last] = mask(sequence);
+  if (wanted == plan::RowReturn::kTopK) packet_.top_k = std::max(packet_.top_k, sequence.sampler.top_k());
+}
+
+plan::BiasRange StepBuilder::mask(const Sequence& sequence) {
+  if (sequence.sampler.plain_mask()) return {0, static_cast<uint32_t>(vocabulary_.unsampled.size())};
+  const auto first = static_cast<uint32_t>(packet_.biases.size());
+  sequence.sampler.biases(packet_.biases);
+  return {first, static_cast<uint32_t>(packet_.biases.size()) - first};
+}
+
+}  // namespace teapot::engine

@@ -1,0 +1,44 @@
+// Which rows the next step has, and the packet that says so. Nothing here runs anything.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/scheduler_options.h"
+#include "engine/sequence.h"
+#include "engine/step_cost.h"
+#include "plan/backend.h"
+
+namespace teapot::engine {
+
+class StepBuilder {
+ public:
+  // All must outlive the builder.
+  StepBuilder(const SchedulerOptions& options, const Vocabulary& vocabulary, const StepCost& cost);
+
+  // Sets each sequence's `rows` and `first_result` and fills packet(): the next token of all that decode, and pieces of prompts in the
+  // order of `sequences`. False: there is nothing to run.
+  bool build(std::span<const std::unique_ptr<Sequence>> sequences);
+
+  const plan::StepPacket& packet() const { return packet_; }
+  uint32_t decode_rows() const { return decode_rows_; }
+  uint32_t prefill_rows() const { return prefill_rows_; }
+
+  // What a row of this sequence is asked for, if its token is to be sampled.
+  plan::RowReturn wants(const Sequence& sequence) const;
+
+ private:
+  void choose_rows(std::span<const std::unique_ptr<Sequence>> sequences);
+  void add(Sequence& sequence);
+  void add_returns(Sequence& sequence);
+  plan::BiasRange mask(const Sequence& sequence);
+
+  const SchedulerOptions& options_;
+  const Vocabulary& vocabulary_;
+  const StepCost& cost_;
+  plan::StepPacket packet_;
+  uint32_t decode_rows_ = 0, prefill_rows_ = 0, results_ = 0;
+};
+
+}  // namespace teapot::engine
