@@ -3,11 +3,10 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <functional>
 #include <optional>
 #include <set>
-#include <string>
+#include <utility>
 
 #include "engine/fake_states.h"
 

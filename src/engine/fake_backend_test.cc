@@ -1,7 +1,7 @@
 // What the tests that rest on the fake backend take for granted.
 #include "engine/fake_backend.h"
 
-#include <numeric>
+#include <cmath>
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>

@@ -90,6 +90,14 @@ void PrefixCache::insert(std::span<const int32_t> tokens, plan::SlotId slot, Che
   }
 }
 
+void PrefixCache::forget(std::span<const int32_t> tokens) {
+  if (!has(tokens)) return;
+  Checkpoint& checkpoint = *tree_.match(tokens).node->checkpoint;
+  const plan::SlotId slot = checkpoint.slot;
+  remove(checkpoint);
+  store_.close_slot(slot);
+}
+
 void PrefixCache::clear() {
   for (const Checkpoint& checkpoint : checkpoints_) store_.close_slot(checkpoint.slot);
   checkpoints_.clear();

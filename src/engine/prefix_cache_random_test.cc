@@ -32,6 +32,10 @@ class World {
     } else if (dice == 999 && below(100) == 0) {
       cache_.clear();
       EXPECT_EQ(cache_.bytes(), 0u);
+    } else if (dice == 998 && !told_.empty()) {
+      const Tokens& tokens = told_[below(static_cast<uint32_t>(told_.size()))];
+      cache_.forget(tokens);
+      EXPECT_FALSE(cache_.has(tokens));
     } else {
       ask();
     }

@@ -1,7 +1,5 @@
 #include "engine/prefix_cache.h"
 
-#include <numeric>
-
 #include <gtest/gtest.h>
 
 #include "engine/fake_runner.h"
@@ -249,6 +247,19 @@ TEST(PrefixCache, SaysWhereAPromptDiverges) {
   Tokens third = kept;
   third[170] = (third[170] + 2) % 64;
   EXPECT_EQ(f.cache.divergence(third)->index, 170u);
+}
+
+TEST(PrefixCache, ForgetsOneAndGoesOnWithTheOthers) {
+  Fixture f;
+  for (const uint32_t end : {100, 300, 600}) f.go_on(tokens(end));
+  f.cache.forget(tokens(200));  // is not there
+  EXPECT_EQ(f.cache.checkpoints(), 3u);
+  f.cache.forget(tokens(300));
+  EXPECT_EQ(f.found(tokens(599)), 100u);
+  EXPECT_EQ(f.found(tokens(700)), 600u);
+  EXPECT_EQ(f.cache.bytes(), 2 * kOwn + 4 * kPage);
+  EXPECT_EQ(f.backend.usage().bytes, f.cache.bytes());
+  EXPECT_EQ(f.cache.evictions(), 0u);
 }
 
 TEST(PrefixCache, ClearGivesEverythingBack) {
