@@ -74,6 +74,22 @@ TEST(Floors, IncludesGoDownwardsOnly) {
   }
 }
 
+// GCC 12 destroys the temporaries of a conditional within an awaited expression twice: the value is made before it is awaited.
+TEST(Floors, NothingIsChosenWhileItIsAwaited) {
+  size_t awaited = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(TEAPOT_SOURCE_DIR) / "src")) {
+    if (entry.path().extension() != ".cc" && entry.path().extension() != ".h") continue;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      const size_t at = line.find("co_await ");
+      if (at == line.npos) continue;
+      ++awaited;
+      EXPECT_EQ(line.substr(at).find(" ? "), line.npos) << entry.path() << ": " << line;
+    }
+  }
+  EXPECT_GT(awaited, 10u);
+}
+
 TEST(Floors, NoFileIncludesItselfOverOthers) {
   const auto graph = includes();
   ASSERT_GT(graph.size(), 20u);

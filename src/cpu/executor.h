@@ -76,7 +76,7 @@ class Executor {
   Constants constants_;
   std::vector<std::unique_ptr<Prepared>> plans_;
   Scratch scratch_, worker_scratch_, logits_;
-  std::vector<plan::Candidate> top_;
+  std::vector<plan::Candidate> top_;  // what the last result points to
   uint64_t worker_stride_ = 0;
   std::vector<RowPlace> places_;
   const Prepared* last_ = nullptr;  // whose values lie in the scratch memory

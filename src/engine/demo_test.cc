@@ -25,7 +25,7 @@ TEST(Demo, GreedyRepliesAreTheReferences) {
     const auto id = loaded->engine->submit({.prompt = question["prompt_ids"].get<std::vector<int32_t>>(),
                                             .sampling = {.temperature = 0},
                                             .max_tokens = static_cast<uint32_t>(expected.size())},
-                                           sinks.back());
+                                           {sinks.back()});
     ASSERT_TRUE(id) << id.error().message;
   }
   size_t compared = 0;

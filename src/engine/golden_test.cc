@@ -23,12 +23,12 @@ std::vector<int32_t> greedy_reply(const std::filesystem::path& path, const cpu::
   auto model = model::load_model(path.string());
   EXPECT_TRUE(model) << model.error().message;
   if (!model) return {};
-  auto engine = Engine::create(*std::move(model), {}, {.backend = options, .prefill_chunk = 16}, [](uint64_t, uint64_t) {});
+  auto engine = Engine::create(*std::move(model), {}, {.backend = options, .scheduler = {.prefill_chunk = 16}}, [](uint64_t, uint64_t) {});
   EXPECT_TRUE(engine) << engine.error().message;
   if (!engine) return {};
   const auto sink = std::make_shared<CollectingSink>();
   const auto id =
-      (*engine)->submit({.prompt = std::move(prompt), .sampling = {.temperature = 0}, .max_tokens = tokens, .ignore_eos = true}, sink);
+      (*engine)->submit({.prompt = std::move(prompt), .sampling = {.temperature = 0}, .max_tokens = tokens, .ignore_eos = true}, {sink});
   EXPECT_TRUE(id) << id.error().message;
   if (!id) return {};
   EXPECT_EQ(sink->wait().reason, FinishReason::kLength);

@@ -87,7 +87,7 @@ TEST_P(QuantisedWeights, RepliesMakeSense) {
       loaded->text->tokenizer.encode("<|im_start|>user\nHello! How are you?<|im_end|>\n<|im_start|>assistant\n<think>\n", true);
   ASSERT_TRUE(prompt) << prompt.error().message;
   const auto sink = std::make_shared<CollectingSink>();
-  ASSERT_TRUE(loaded->engine->submit({.prompt = *prompt, .sampling = {.temperature = 0}, .max_tokens = 100}, sink));
+  ASSERT_TRUE(loaded->engine->submit({.prompt = *prompt, .sampling = {.temperature = 0}, .max_tokens = 100}, {sink}));
   EXPECT_EQ(sink->wait().reason, FinishReason::kStop);
   const std::string reply = text::decode(loaded->text->tokenizer, sink->ids(), false);
   EXPECT_NE(reply.find("</think>"), std::string::npos) << reply;

@@ -30,6 +30,14 @@ std::vector<int32_t> stops_of(const GenerateRequest& request, const Vocabulary& 
   return stops;
 }
 
+Error broken(uint64_t position) {
+  return {ErrorKind::kInternal, fmt::format("the logits after {} tokens hold NaN or infinity: the model's weights are broken", position)};
+}
+
+Error nothing_left(uint64_t position) {
+  return {ErrorKind::kInternal, fmt::format("no token is left to choose from at position {}", position)};
+}
+
 }  // namespace
 
 uint64_t fresh_seed() {
@@ -148,14 +156,6 @@ void Sampler::adjust(std::span<float> logits) const {
       z -= params_.frequency_penalty * static_cast<float>(n) + params_.presence_penalty;
     }
   }
-}
-
-Error Sampler::broken(uint64_t position) const {
-  return {ErrorKind::kInternal, fmt::format("the logits after {} tokens hold NaN or infinity: the model's weights are broken", position)};
-}
-
-Error Sampler::nothing_left(uint64_t position) const {
-  return {ErrorKind::kInternal, fmt::format("no token is left to choose from at position {}", position)};
 }
 
 // A row without a best one: all ids are out, which the biases tell, or its logits hold NaN.

@@ -67,8 +67,6 @@ class Sampler {
   bool waits() const { return sampled_ < min_tokens_ && !stops_.empty(); }
   void set_biases();
   void adjust(std::span<float> logits) const;
-  Error broken(uint64_t position) const;
-  Error nothing_left(uint64_t position) const;
   Error no_best(uint64_t position) const;
   Result<int32_t> choose(std::span<const float> logits, uint64_t position);
   int32_t draw_from_top(std::span<const plan::Candidate> top, double u);

@@ -181,7 +181,7 @@ void Scheduler::leave(Sequence& sequence, FinishReason reason, const std::option
 void Scheduler::keep_or_close(Sequence& sequence, bool sound) {
   const std::span<const int32_t> tokens(sequence.tokens);
   if (!sound) {
-    for (const uint32_t at : sequence.kept) cache_.remove(tokens.first(at));
+    for (const uint32_t at : sequence.kept) cache_.forget(tokens.first(at));
   }
   if (!sequence.slot) return;
   if (sound && caches(sequence) && sequence.committed > 0) {

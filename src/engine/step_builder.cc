@@ -91,10 +91,9 @@ void StepBuilder::add_returns(Sequence& sequence) {
 
 plan::BiasRange StepBuilder::mask(const Sequence& sequence) {
   if (sequence.sampler.plain_mask()) return {0, static_cast<uint32_t>(vocabulary_.unsampled.size())};
-  sequence.sampler.biases(biases_);
   const auto first = static_cast<uint32_t>(packet_.biases.size());
-  packet_.biases.insert(packet_.biases.end(), biases_.begin(), biases_.end());
-  return {first, static_cast<uint32_t>(biases_.size())};
+  sequence.sampler.biases(packet_.biases);
+  return {first, static_cast<uint32_t>(packet_.biases.size()) - first};
 }
 
 }  // namespace teapot::engine

@@ -38,7 +38,6 @@ class StepBuilder {
   const Vocabulary& vocabulary_;
   const StepCost& cost_;
   plan::StepPacket packet_;
-  std::vector<plan::LogitBias> biases_;  // of one sequence
   uint32_t decode_rows_ = 0, prefill_rows_ = 0, results_ = 0;
 };
 

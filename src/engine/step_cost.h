@@ -1,6 +1,7 @@
 // What a step takes, by its rows: measured before the first request, and again with each step that runs. Decode thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

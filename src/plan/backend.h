@@ -69,10 +69,10 @@ struct TapResult {
 
 // One step's output, valid until the next run.
 struct StepResult {
-  std::vector<uint32_t> rows;                   // rows with a return, ascending
-  std::vector<int32_t> argmax;                  // [rows]: lowest id among equals; -1 if a logit is NaN or all ids are out
-  std::vector<float> max;                       // [rows]: the logit of argmax, biases added
-  std::vector<std::span<const Candidate>> top;  // [rows] each top_k for kTopK, else empty: falling logits, rising ids among equals
+  std::vector<uint32_t> rows;   // rows with a return, ascending
+  std::vector<int32_t> argmax;  // [rows]: lowest id among equals; -1 if a logit is NaN or all ids are out
+  std::vector<float> max;       // [rows]: the logit of argmax, biases added; of -1: NaN if a logit is NaN, -inf if all ids are out
+  std::vector<std::span<const Candidate>> top;  // [rows] each up to top_k for kTopK, else empty: falling logits, rising ids among equals
   std::vector<std::span<float>> logits;         // [rows] each [vocab] for kLogits, else empty; no biases added; the sampler may change them
   std::vector<TapResult> taps;
 };

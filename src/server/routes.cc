@@ -92,7 +92,8 @@ asio::awaitable<void> route(ServerState& state, Exchange& exchange) {
   const HttpRequest& request = exchange.request();
   for (const OpenRoute& candidate : kOpenRoutes) {
     if (candidate.path != request.path) continue;
-    co_await exchange.reply(is_get(request) ? candidate.reply(state) : method_not_allowed(request, "GET"));
+    HttpReply reply = is_get(request) ? candidate.reply(state) : method_not_allowed(request, "GET");
+    co_await exchange.reply(std::move(reply));
     co_return;
   }
   const Route* found = nullptr;

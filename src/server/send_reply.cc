@@ -40,7 +40,8 @@ asio::awaitable<void> send_stream(Exchange& exchange, Generation& generation, Re
   bool started = false;
   bool finished = false;
   while (!finished) {
-    auto taken = co_await generation.take(started ? kNoTimeout : kKeepAlive);
+    const auto timeout = started ? kNoTimeout : kKeepAlive;
+    auto taken = co_await generation.take(timeout);
     if (taken.state == State::kAborted) co_return;
     if (taken.state == State::kOverflow) co_return exchange.drop();
     std::string out;
