@@ -5,7 +5,7 @@
 
   tpot     TPOT of 1, 4 and 8 streams against `teapot speed` at the same concurrency, in turns
   stretch  4 streams while a prompt of 4096 tokens comes in: their TPOT, the prompt's TTFT against alone, for each --tpot-stretch
-  turn     TTFT of a second turn (1024 tokens of history, 50 new ones) against that of the first
+  turn     TTFT of a second turn of a chat (about 1024 tokens of history, 50 new ones) against that of the first
   shared   8 requests at the same moment with one beginning of 2048 tokens: tokens computed
   host     time between two steps at 8 streams, from /metrics
 
@@ -21,6 +21,9 @@ import subprocess
 import sys
 import time
 import urllib.request
+
+
+WORDS = "the of and to in is that for it as was with be by on not he his but at are this have from or had an they which one you were".split()
 
 
 def log(text):
@@ -60,14 +63,16 @@ class Server:
 
 
 class Stream:
-    """One streamed completion; `times` has the arrival of each token."""
+    """One streamed reply to token ids, or to the messages of a chat; `times` has the arrival of each token."""
 
     def __init__(self, port, prompt, tokens):
-        body = json.dumps({"prompt": prompt, "max_tokens": tokens, "temperature": 0, "ignore_eos": True, "stream": True,
-                           "stream_options": {"include_usage": True}}).encode()
+        chat = isinstance(prompt[0], dict)
+        body = json.dumps({"messages" if chat else "prompt": prompt, "max_tokens": tokens, "temperature": 0, "ignore_eos": True,
+                           "stream": True, "stream_options": {"include_usage": True}}).encode()
+        path = b"/v1/chat/completions" if chat else b"/v1/completions"
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.sent = time.monotonic()
-        self.socket.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: teapot\r\nContent-Type: application/json\r\nContent-Length: "
+        self.socket.sendall(b"POST " + path + b" HTTP/1.1\r\nHost: teapot\r\nContent-Type: application/json\r\nContent-Length: "
                             + str(len(body)).encode() + b"\r\nConnection: close\r\n\r\n" + body)
         self.socket.setblocking(False)
         self.data, self.times, self.done = b"", [], False
@@ -91,9 +96,14 @@ class Stream:
     def gaps(self):
         return [b - a for a, b in zip(self.times, self.times[1:])]
 
+    def events(self):
+        return [json.loads(line[6:]) for line in self.data.split(b"\n") if line.startswith(b"data: {")]
+
     def usage(self):
-        events = [json.loads(line[6:]) for line in self.data.split(b"\n") if line.startswith(b"data: {")]
-        return next(e["usage"] for e in events if e.get("usage"))
+        return next(e["usage"] for e in self.events() if e.get("usage"))
+
+    def text(self):
+        return "".join(c["delta"].get("content") or "" for e in self.events() for c in e["choices"])
 
 
 def drive(streams, while_running=None):
@@ -190,13 +200,15 @@ def measure_stretch(args):
 def measure_turn(args):
     ratios = []
     with Server(args) as server:
-        prompts = Prompts(3)
+        chosen = random.Random(3)
+        say = lambda count: " ".join(chosen.choice(WORDS) for _ in range(count))
         for _ in range(max(3, args.rounds)):
-            history = prompts(1024)
-            first = drive([Stream(server.port, history, 16)])[0]
-            ids = history + prompts(50)
-            second = drive([Stream(server.port, ids, 2)])[0]
+            talk = [{"role": "user", "content": say(1010)}]
+            first = drive([Stream(server.port, talk, 16)])[0]
+            talk += [{"role": "assistant", "content": first.text()}, {"role": "user", "content": say(50)}]
+            second = drive([Stream(server.port, talk, 2)])[0]
             ratios.append({"first_s": first.ttft, "second_s": second.ttft, "ratio": second.ttft / first.ttft,
+                           "first_tokens": first.usage()["prompt_tokens"], "second_tokens": second.usage()["prompt_tokens"],
                            "cached": second.usage()["prompt_tokens_details"]["cached_tokens"]})
             log(f"turn: {ratios[-1]}")
     return ratios
@@ -222,13 +234,13 @@ def measure_host(args):
         drive([Stream(server.port, prompts(64), 200) for _ in range(8)])
         figures = {}
         for line in server.get("/metrics").splitlines():
-            if line.startswith("teapot_host_time_seconds") or line.startswith("teapot_step"):
+            if line.startswith("teapot_step_host_seconds"):
                 name, value = line.rsplit(" ", 1)
                 figures[name] = float(value)
-        total = sum(v for k, v in figures.items() if k.startswith("teapot_host_time_seconds_sum"))
-        count = sum(v for k, v in figures.items() if k.startswith("teapot_host_time_seconds_count"))
+        total = sum(v for k, v in figures.items() if k.startswith("teapot_step_host_seconds_sum"))
+        count = sum(v for k, v in figures.items() if k.startswith("teapot_step_host_seconds_count"))
         row = {"mean_us": 1e6 * total / count, "steps": count,
-               "buckets": {k: v for k, v in figures.items() if k.startswith("teapot_host_time_seconds_bucket")}}
+               "buckets": {k: v for k, v in figures.items() if k.startswith("teapot_step_host_seconds_bucket")}}
         log(f"host: {row['mean_us']:.1f} us a step over {count:.0f} steps")
         return row
 

@@ -93,13 +93,10 @@ class Engine::Impl {
     scheduler_->close();  // the backend goes with its thread
   }
 
-  // The shapes that every request needs, so that what a plan cannot have is said now; all that can occur, if they are required: a prompt's
-  // last piece may have any length.
+  // All shapes that can occur: a piece of a prompt may have any length.
   Status prepare_plans(plan::Backend& backend) {
     const SchedulerOptions& options = options_.scheduler;
-    TEAPOT_CHECK(plans_->prepare({options.prefill_chunk}));
-    const uint32_t most = options_.require_plan ? options.prefill_chunk + options.max_seqs : options.max_seqs;
-    for (uint32_t rows = 1; rows <= most; ++rows) TEAPOT_CHECK(plans_->prepare({rows}));
+    for (uint32_t rows = 1; rows <= options.prefill_chunk + options.max_seqs; ++rows) TEAPOT_CHECK(plans_->prepare({rows}));
     if (options_.require_plan) plans_->require_prepared();
     return calibrate(backend, *plans_, options, model_.config.vocab, options_.warmup, scheduler_->cost());
   }

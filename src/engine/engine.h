@@ -21,8 +21,8 @@ struct EngineOptions {
   model::WeightOptions weights = {};  // for load_engine; create takes a model that was loaded with them
   uint32_t context = 0;               // tokens a sequence may have; 0: the model's limit, or what memory holds for max_seqs of them
   uint32_t max_queue = 64;            // waiting requests; one more is kBusy
-  uint32_t warmup = 3;                // runs of each decode plan before the engine is ready; prefill plans: one, if any
-  bool require_plan = false;          // all shapes that can occur have their plan beforehand, or the engine does not start
+  uint32_t warmup = 3;                // runs of each decode plan before the engine is ready
+  bool require_plan = false;          // a step without a plan of its own is an error, instead of being laid out while it waits
   SchedulerOptions scheduler = {};
   double step_timeout_s = 60;  // a step that takes longer is reported; 0: none is
 };

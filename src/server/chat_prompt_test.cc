@@ -20,7 +20,7 @@ ApiResult<Json> context_of(const std::string& body) {
   return chat_context(Fields(*json), Json::array());
 }
 
-class ChatPromptTest : public testing::Test {
+class ChatPromptTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(demo_)) GTEST_SKIP() << "not here: " << demo_;
@@ -77,11 +77,9 @@ TEST_F(ChatPromptTest, NothingWhereTheTemplateChangesEarlierTextOrATokenReachesA
       "{% for m in messages %}{{ 'A: ' if add_generation_prompt else 'B: ' }}{{ m.content }}{% endfor %}{% if add_generation_prompt %}C:{% "
       "endif %}");
   expect_messages_end(kConversations[0], false);
-  use_template("{% for m in messages %}the{% endfor %}{% if add_generation_prompt %}re{% endif %}");
-  const auto prompt = chat_prompt(*assets_, *context_of(kConversations[0]));
-  ASSERT_TRUE(prompt);
-  ASSERT_EQ(prompt->ids.size(), assets_->tokenizer.encode("there", true)->size());
-  if (prompt->ids.size() == 1) EXPECT_EQ(prompt->message_end, 0u);
+  use_template("{% for m in messages %}Hel{% endfor %}{% if add_generation_prompt %}lo{% endif %}");
+  ASSERT_EQ(assets_->tokenizer.encode("Hello", true)->size(), 1u);
+  expect_messages_end(kConversations[0], false);
   use_template("{% for m in messages %}{{ m.content }}{% endfor %}");  // knows no generation prompt
   expect_messages_end(kConversations[0], false);
 }

@@ -17,7 +17,9 @@ std::map<std::string, double> parse(const std::string& text) {
   std::set<std::string> families;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("# TYPE ")) EXPECT_TRUE(families.insert(line.substr(7, line.find(' ', 7) - 7)).second) << line;
+    if (line.starts_with("# TYPE ")) {
+      EXPECT_TRUE(families.insert(line.substr(7, line.find(' ', 7) - 7)).second) << line;
+    }
     if (line.starts_with("#")) continue;
     const size_t space = line.rfind(' ');
     std::string name = line.substr(0, space);

@@ -53,7 +53,7 @@ std::vector<Json> parse_events(const std::string& events) {
   return parsed;
 }
 
-class ReplyTest : public testing::Test {
+class ReplyTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto tokenizer = text::load_tokenizer_json(teapot::testing::test_data("text/small_tokenizer/tokenizer.json").string());
