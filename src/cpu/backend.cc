@@ -61,6 +61,7 @@ class CpuBackend final : public plan::Backend {
     return slots_->fork(from, position, tokens);
   }
   void close_slot(plan::SlotId slot) override { slots_->close(slot); }
+  void seal_slot(plan::SlotId slot) override { slots_->find(slot)->seal(); }
   uint32_t committed(plan::SlotId slot) const override { return slots_->find(slot)->committed(); }
   std::span<const plan::PageId> pages(plan::SlotId slot) const override { return slots_->find(slot)->pages(); }
   uint64_t state_bytes(uint32_t tokens) const override { return slots_->sizes().state_bytes(tokens); }

@@ -47,6 +47,7 @@ class SequenceState {
   uint32_t capacity() const { return capacity_; }    // positions
   uint32_t committed() const { return committed_; }  // positions that hold tokens
   void commit(uint32_t tokens) { committed_ += tokens; }
+  void seal() { capacity_ = committed_; }
   std::span<const plan::PageId> pages() const { return table_; }
 
   // Pages for so many positions. kMemory leaves those that were had.

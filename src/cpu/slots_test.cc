@@ -130,6 +130,16 @@ TEST_F(SlotsTest, WithoutRecurrentStatesAnyPositionWillDo) {
   for (const uint32_t p : {0u, 255u, 256u}) EXPECT_EQ(static_cast<uint32_t>(*attention.find(*child)->keys(0, p)), p % 100);
 }
 
+TEST_F(SlotsTest, ASealedSlotHasNoRoomLeft) {
+  const plan::SlotId slot = open(1000);
+  run(slot, 300, 1);
+  state(slot).seal();
+  EXPECT_FALSE(slots.prepare({slot, 0, 1, 300}));
+  const plan::SlotId child = fork(slot, 300, 1000);
+  run(child, 100, 2);
+  EXPECT_EQ(key(child, 299), expected_key(299, 1));
+}
+
 TEST_F(SlotsTest, StepsMustFitTheirSlot) {
   const plan::SlotId slot = open(10);
   EXPECT_FALSE(slots.prepare({slot, 0, 11, 0}));

@@ -49,6 +49,10 @@ class FakeBackend final : public plan::Backend {
     return states_.fork(from, position, tokens);
   }
   void close_slot(plan::SlotId slot) override { states_.close(slot); }
+  void seal_slot(plan::SlotId slot) override {
+    FakeStates::State& state = states_.at(slot);
+    state.capacity = state.committed;
+  }
   uint32_t committed(plan::SlotId slot) const override { return states_.look(slot).committed; }
   std::span<const plan::PageId> pages(plan::SlotId slot) const override { return states_.look(slot).pages; }
   uint64_t state_bytes(uint32_t tokens) const override { return states_.state_bytes(tokens); }

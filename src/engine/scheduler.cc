@@ -185,6 +185,7 @@ void Scheduler::keep_or_close(Sequence& sequence, bool sound) {
   }
   if (!sequence.slot) return;
   if (sound && caches(sequence) && sequence.committed > 0) {
+    backend_.seal_slot(*sequence.slot);
     cache_.insert(tokens.first(sequence.committed), *sequence.slot,
                   sequence.prefilling() ? CheckpointKind::kBorder : CheckpointKind::kReplyEnd);
   } else {

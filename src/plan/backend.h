@@ -72,8 +72,9 @@ struct StepResult {
   std::vector<uint32_t> rows;   // rows with a return, ascending
   std::vector<int32_t> argmax;  // [rows]: lowest id among equals; -1 if a logit is NaN or all ids are out
   std::vector<float> max;       // [rows]: the logit of argmax, biases added; of -1: NaN if a logit is NaN, -inf if all ids are out
-  std::vector<std::span<const Candidate>> top;  // [rows] each up to top_k for kTopK, else empty: falling logits, rising ids among equals
-  std::vector<std::span<float>> logits;         // [rows] each [vocab] for kLogits, else empty; no biases added; the sampler may change them
+  std::vector<std::span<const Candidate>>
+      top;  // [rows] each up to top_k for kTopK, else, or if a logit is NaN, empty: falling logits, rising ids among equals
+  std::vector<std::span<float>> logits;  // [rows] each [vocab] for kLogits, else empty; no biases added; the sampler may change them
   std::vector<TapResult> taps;
 };
 
@@ -103,6 +104,9 @@ class StateStore {
   virtual Result<SlotId> fork_slot(SlotId from, uint32_t position, uint32_t tokens) = 0;
 
   virtual void close_slot(SlotId slot) = 0;
+
+  // No more tokens will come: its room is what it holds, and memory that was meant for more is free for others.
+  virtual void seal_slot(SlotId slot) = 0;
 
   virtual uint32_t committed(SlotId slot) const = 0;             // tokens in the state
   virtual std::span<const PageId> pages(SlotId slot) const = 0;  // those taken so far, in the order of positions; valid until a step
