@@ -1,6 +1,7 @@
 #include "cli/model_options.h"
 
 #include <map>
+#include <vector>
 
 #include "base/log.h"
 #include "cli/progress.h"
@@ -9,20 +10,29 @@ namespace teapot::cli {
 
 namespace {
 
+// An option whose value is one of a few names.
+template <class T>
+void add_choice(CLI::App& command, const std::string& option, T& value, const std::map<std::string, T>& names, const std::string& help) {
+  std::vector<std::string> allowed;
+  std::string active;
+  for (const auto& [name, meant] : names) {
+    allowed.push_back(name);
+    if (meant == value) active = name;
+  }
+  const auto set = [&value, names](const std::string& name) { value = names.at(name); };
+  command.add_option_function<std::string>(option, set, help)->check(CLI::IsMember(allowed))->default_str(active);
+}
+
 void add_cache_options(CLI::App& command, engine::SchedulerOptions& options) {
-  command.add_option("--prefix-cache", options.prefix_cache, "Keep states of prompts and replies for requests that begin alike: on, off")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, bool>{{"on", true}, {"off", false}}))
-      ->default_str(options.prefix_cache ? "on" : "off");
+  add_choice(command, "--prefix-cache", options.prefix_cache, {{"on", true}, {"off", false}},
+             "Keep states of prompts and replies for requests that begin alike");
   command
       .add_option("--cache-bytes", options.cache_bytes,
                   "Memory of the prefix cache, in bytes or as 512MiB, 2GiB (default: a quarter of what is free after loading)")
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
-  const std::map<std::string, engine::LogitsMask> masks{{"rebuild", engine::LogitsMask::kRebuild}, {"inline", engine::LogitsMask::kInline}};
-  command
-      .add_option("--logits-mask", options.logits_mask,
-                  "Ids that may not come out: rebuild (their logits are changed and searched), inline (the head is told)")
-      ->transform(CLI::CheckedTransformer(masks))
-      ->default_str(options.logits_mask == engine::LogitsMask::kInline ? "inline" : "rebuild");
+  add_choice(command, "--logits-mask", options.logits_mask,
+             {{"rebuild", engine::LogitsMask::kRebuild}, {"inline", engine::LogitsMask::kInline}},
+             "Ids that may not come out: rebuild (their logits are changed and searched), inline (the head is told)");
 }
 
 }  // namespace

@@ -2,20 +2,22 @@
 
 Each reply equals the one that its request gets alone, whatever shares its steps; clients that leave and readers that do not read take
 nothing from the others; afterwards nothing runs."""
-import argparse, json, os, random, re, signal, socket, sys, tempfile, threading, time, traceback
+import argparse, json, os, random, re, socket, sys, tempfile, threading, time, traceback
 from teapot_server import Server, serving
 
 QUESTIONS = ["Hello! How are you?", "Tom has 3 apples. Anna has twice as many. How many have both?", "What is the capital of France?",
              "A farmer has twelve cows and sells seven of them on the market. How many are left?", "Count from one to ten."]
 SEQUENCES = 4
+QUEUE = 3
 
 
-def chat_body(seed, **fields):
-    pick = random.Random(seed)
+def chat_body(number, **fields):
+    """The request of this number: greedy or seeded."""
+    pick = random.Random(number)
     body = {"messages": [{"role": "user", "content": pick.choice(QUESTIONS)}], "max_tokens": pick.randrange(8, 60), "ignore_eos": True}
     if pick.random() < 0.3:
         body["messages"].insert(0, {"role": "system", "content": " ".join(pick.choice(QUESTIONS) for _ in range(pick.randrange(1, 30)))})
-    body.update({"temperature": 0} if pick.random() < 0.5 else {"temperature": 1, "seed": seed})
+    body.update({"temperature": 0} if pick.random() < 0.5 else {"temperature": 1, "seed": number})
     return {**body, **fields}
 
 
@@ -147,25 +149,23 @@ def second_turn_is_cached(server):
 
 
 def a_full_queue_is_told(server):
-    body = chat_body(2, max_tokens=400, stream=True)
     connections = []
-    try:
-        for _ in range(SEQUENCES):  # they run
+    states = lambda: sorted(sequence["state"] for sequence in server.get("/v1/status")[1]["sequences"])
+
+    def add(count, expected):
+        for _ in range(count):
             connections.append(connect(server))
-            connections[-1].sendall(post_bytes(body))
-            connections[-1].recv(100)
-        for _ in range(4):  # they wait
-            connections.append(connect(server))
-            connections[-1].sendall(post_bytes(body))
+            connections[-1].sendall(post_bytes(chat_body(2, max_tokens=3500, stream=True)))
+            connections[-1].recv(1)  # it has been taken
         end = time.monotonic() + 10
-        while True:
-            status, headers, text = server.request("POST", "/v1/chat/completions", chat_body(3, max_tokens=1))
-            if status == 429 or time.monotonic() > end:
-                break
-        assert status == 429 and int(headers["Retry-After"]) >= 1 and "queue" in json.loads(text)["error"]["code"], (status, text)
-        status, reply = server.get("/v1/status")
-        assert status == 200 and len(reply["sequences"]) >= SEQUENCES, reply
-        assert {s["state"] for s in reply["sequences"]} <= {"waiting", "prefill", "decode"}
+        while states() != expected:
+            assert time.monotonic() < end, states()
+
+    try:
+        add(SEQUENCES, ["decode"] * SEQUENCES)
+        add(QUEUE, ["decode"] * SEQUENCES + ["waiting"] * QUEUE)
+        status, headers, text = server.request("POST", "/v1/chat/completions", chat_body(3))
+        assert status == 429 and int(headers["Retry-After"]) >= 1 and json.loads(text)["error"]["code"] == "queue_full", (status, text)
     finally:
         for connection in connections:
             connection.close()
@@ -210,13 +210,14 @@ def requests_are_logged(binary, model):
 
 def a_log_that_nobody_reads_stops_nobody(binary, model):
     with Server(binary, model, "--log-level", "trace", "--verbose") as server:
-        server.pause_log = True
-        time.sleep(0.1)
-        for seed in range(3):
-            for _ in range(300):
-                server.request("POST", "/v1/chat/completions", chat_body(seed, max_tokens=1))
-        assert streamed(server, chat_body(1))
-        server.pause_log = False
+        server.reads_log = False
+        for _ in range(1500):  # more lines than a pipe holds
+            assert server.post("/v1/completions", {"prompt": "a", "max_tokens": 1})[0] == 200
+        server.reads_log = True
+        end = time.monotonic() + 10
+        while not any("lines of the log that were lost" in line for line in server.log):
+            assert time.monotonic() < end, "the pipe was not full"
+            server.post("/v1/completions", {"prompt": "a", "max_tokens": 1})
         assert server.stop() == 0
 
 
@@ -244,7 +245,7 @@ def main():
             check("crowd", lambda: crowd(server, arguments.clients, arguments.seed + round))
         for test in [several_choices, second_turn_is_cached, a_reader_that_does_not_read_takes_nothing_from_others]:
             check(test.__name__, lambda: test(server))
-    with serving(arguments.binary, arguments.model, "--max-seqs", str(SEQUENCES), "--max-queue", "3") as server:
+    with serving(arguments.binary, arguments.model, "--max-seqs", str(SEQUENCES), "--max-queue", str(QUEUE)) as server:
         check("a_full_queue_is_told", lambda: a_full_queue_is_told(server))
     for test in [a_full_log_stops_nobody, requests_are_logged, a_log_that_nobody_reads_stops_nobody]:
         check(test.__name__, lambda: test(arguments.binary, arguments.model))

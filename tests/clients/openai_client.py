@@ -97,6 +97,19 @@ def seeded(client):
     assert any(client.chat.completions.create(**{**ask, "seed": s}).choices[0].message != one for s in (8, 9, 10))
 
 
+def several_choices(client):
+    ask = dict(model="demo", messages=HELLO, max_tokens=20, temperature=1.0, seed=7, n=3)
+    text = lambda message: (getattr(message, "reasoning_content", None) or "") + (message.content or "")
+    reply = client.chat.completions.create(**ask)
+    assert [choice.index for choice in reply.choices] == [0, 1, 2]
+    streamed = {0: "", 1: "", 2: ""}
+    for chunk in client.chat.completions.create(stream=True, **ask):
+        for choice in chunk.choices:
+            streamed[choice.index] += text(choice.delta)
+    assert streamed == {choice.index: text(choice.message) for choice in reply.choices}
+    assert reply.usage.completion_tokens <= 60 and reply.usage.prompt_tokens_details.cached_tokens >= 0
+
+
 def stop_string(client):
     whole = client.completions.create(prompt="One two three four five", max_tokens=40, **GREEDY).choices[0].text
     stop = whole[3:7]
@@ -141,7 +154,7 @@ def models(client):
 def bad_requests(client):
     create = client.chat.completions.create
     for params, field in [
-        (dict(temperature=-1), "temperature"), (dict(top_p=2), "top_p"), (dict(max_tokens=0), "max_tokens"), (dict(n=2), "n"),
+        (dict(temperature=-1), "temperature"), (dict(top_p=2), "top_p"), (dict(max_tokens=0), "max_tokens"), (dict(n=9), "n"),
         (dict(response_format={"type": "json_object"}), "response_format"), (dict(tools=[WEATHER], tool_choice="required"), "tool_choice"),
         (dict(stop=[""]), "stop"), (dict(logit_bias={"999999999": 1}), "logit_bias"), (dict(top_logprobs=3), "top_logprobs"),
         (dict(extra_body={"min_p": "a"}), "min_p"), (dict(messages=[{"role": "wizard", "content": "x"}]), "messages[0].role"),
@@ -182,7 +195,7 @@ def main():
     failed = passed = 0
     with serving(binary, model, "--api-key", KEY, "--served-name", "demo") as server:
         client = openai.OpenAI(base_url=server.url + "/v1", api_key=KEY, max_retries=0)
-        tests = [chat, stream_equals_whole, no_usage_unasked, tool_call, thinking_off, content_parts_and_developer, seeded, stop_string,
+        tests = [chat, stream_equals_whole, no_usage_unasked, tool_call, thinking_off, content_parts_and_developer, seeded, several_choices, stop_string,
                  length_and_min_tokens, logprobs, completions, models, bad_requests]
         for test, subject in [(t, client) for t in tests] + [(raw_http, server)]:
             try:

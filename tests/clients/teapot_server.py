@@ -5,6 +5,7 @@ import contextlib, json, re, shutil, signal, subprocess, sys, threading, time, u
 class Server:
     def __init__(self, binary, model, *options, ready=True):
         self.log = []
+        self.reads_log = True  # False: what the server logs stays in its pipe
         self.process = subprocess.Popen([binary, "serve", model, "--port", "0", *options], stderr=subprocess.PIPE, text=True)
         self.port = None
         threading.Thread(target=self._read, daemon=True).start()
@@ -24,6 +25,8 @@ class Server:
     def _read(self):
         for line in self.process.stderr:
             self.log.append(line)
+            while not self.reads_log:
+                time.sleep(0.01)
             found = re.search(r"listening on http://[^:]+:(\d+)", line)
             if found:
                 self.port = int(found.group(1))
