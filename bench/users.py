@@ -191,6 +191,7 @@ def measure_stretch(args):
             rows.append({"stretch": stretch, "plain_ms": 1000 * statistics.median(plain), "within_ms": 1000 * statistics.median(within),
                          "tpot_ratio": statistics.median(within) / statistics.median(plain),
                          "tpot_ratio_p99": percentile(within, 0.99) / statistics.median(plain),
+                         "plain_ratio_p99": percentile(plain, 0.99) / statistics.median(plain),
                          "ttft_s": long.ttft, "ttft_alone_s": alone, "ttft_ratio": long.ttft / alone,
                          "streams_outlived": min(s.times[-1] for s in streams if s is not long) > end})
             log(f"stretch {stretch}: {rows[-1]}")
@@ -254,7 +255,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--only", default="tpot,stretch,turn,shared,host")
     parser.add_argument("--stretches", type=lambda text: text.split(","), default="1.25,1.5,2,2.5,3,4,inf".split(","))
-    parser.add_argument("--stretch-tokens", type=int, default=400)
+    parser.add_argument("--stretch-tokens", type=int, default=600)
     parser.add_argument("--json")
     args = parser.parse_args()
     measures = {"tpot": measure_tpot, "stretch": measure_stretch, "turn": measure_turn, "shared": measure_shared, "host": measure_host}
