@@ -72,6 +72,7 @@ Status reply(ChatSession& session, const engine::LoadedEngine& loaded, Interrupt
   const auto waiter = std::make_shared<ReplyWaiter>(std::move(text));
   engine::GenerateRequest request;
   request.prompt = std::move(prompt.ids);
+  request.message_end = prompt.message_end;
   request.sampling = session.sampling();
   request.max_tokens = session.max_tokens();
   interrupt.take();  // one from before is not meant for this reply

@@ -13,6 +13,7 @@ namespace teapot::cli {
 struct ChatPrompt {
   std::vector<int32_t> ids;
   bool starts_in_reasoning;  // the prompt itself opened <think>
+  uint32_t message_end;      // engine/message_end.h
 };
 
 // messages: OpenAI message objects. kwargs: variables for the template (enable_thinking ...). kUnsupported: the model has no template;

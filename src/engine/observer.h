@@ -11,8 +11,10 @@ namespace teapot::engine {
 
 struct StepRecord {
   uint32_t decode_rows = 0, prefill_rows = 0;
-  double ms = 0;          // of the backend's run
-  double host_us = 0;     // between the end of the step before and its start: packet, sampling, bookkeeping
+  double ms = 0;  // of the backend's run
+  // Since the end of the step before, 0 if there was a pause: what the decode thread worked (packet, sampling, bookkeeping), and how long
+  // it took by the clock, which is more where others want the same processor.
+  double host_us = 0, gap_us = 0;
   double wait_share = 0;  // of the workers' time that they waited for each other
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/thread_clock.h"
 #include "engine/scheduler.h"
 
 namespace teapot::engine {
@@ -21,6 +22,7 @@ bool Scheduler::run_step() {
   if (!builder_.build(sequences_)) return false;
   const plan::StepPacket& packet = builder_.packet();
   const auto rows = static_cast<uint32_t>(packet.tokens.size());
+  const int64_t worked = thread_cpu_ns();
   const auto start = Clock::now();
   step_began_.store(start.time_since_epoch().count(), std::memory_order_relaxed);
   const Status ran = [&]() -> Status {
@@ -39,9 +41,11 @@ bool Scheduler::run_step() {
   const StepRecord record{.decode_rows = builder_.decode_rows(),
                           .prefill_rows = builder_.prefill_rows(),
                           .ms = ms_between(start, stop),
-                          .host_us = idle_ ? 0 : 1000 * ms_between(last_step_end_, start),
+                          .host_us = idle_ ? 0 : static_cast<double>(worked - last_step_worked_) / 1000,
+                          .gap_us = idle_ ? 0 : 1000 * ms_between(last_step_end_, start),
                           .wait_share = backend_.barrier_wait_share()};
   last_step_end_ = stop;
+  last_step_worked_ = thread_cpu_ns();
   cost_.observe(rows, record.ms);
   desk_.push({nullptr, 0, stop, record});
 

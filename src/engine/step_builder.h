@@ -29,6 +29,7 @@ class StepBuilder {
   plan::RowReturn wants(const Sequence& sequence) const;
 
  private:
+  uint32_t prompt_rows();
   void choose_rows(std::span<const std::unique_ptr<Sequence>> sequences);
   void add(Sequence& sequence);
   void add_returns(Sequence& sequence);
@@ -39,6 +40,7 @@ class StepBuilder {
   const StepCost& cost_;
   plan::StepPacket packet_;
   uint32_t decode_rows_ = 0, prefill_rows_ = 0, results_ = 0;
+  uint32_t since_plain_ = 0;  // steps with rows of both kinds, one after the other
 };
 
 }  // namespace teapot::engine

@@ -7,7 +7,7 @@ namespace teapot::engine {
 namespace {
 
 constexpr double kWeight = 0.25;  // of a new figure
-constexpr double kFar = 2;        // a single step is no reason to believe that costs changed by more
+constexpr double kFar = 1.25;     // a single step is no reason to believe that costs changed by more
 
 }  // namespace
 

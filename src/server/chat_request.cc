@@ -1,8 +1,6 @@
 #include "server/chat_request.h"
 
-#include <algorithm>
-#include <span>
-
+#include "engine/message_end.h"
 #include "text/messages.h"
 
 namespace teapot::server {
@@ -63,21 +61,6 @@ ApiResult<void> refuse_unsupported(const Fields& fields) {
   return {};
 }
 
-// The number of ids before the generation prompt. Only its own text is tokenised: where its ids are the prompt's last, no token reaches
-// across the border.
-uint32_t find_message_end(const engine::TextAssets& assets, const Json& context, const ChatPrompt& prompt) {
-  const auto asked = context.find("add_generation_prompt");
-  if (asked == context.end() || *asked != true) return 0;
-  Json without = context;
-  without["add_generation_prompt"] = false;
-  const auto messages = assets.chat_template->render(without);
-  // A template may change earlier text when it adds none of its own.
-  if (!messages || messages->size() >= prompt.text.size() || !prompt.text.starts_with(*messages)) return 0;
-  const auto tail = assets.tokenizer.encode(std::string_view(prompt.text).substr(messages->size()), true);
-  if (!tail || tail->size() >= prompt.ids.size() || !std::ranges::equal(*tail, std::span(prompt.ids).last(tail->size()))) return 0;
-  return static_cast<uint32_t>(prompt.ids.size() - tail->size());
-}
-
 }  // namespace
 
 ApiResult<Json> parse_tools(const Fields& fields) {
@@ -115,7 +98,7 @@ ApiResult<ChatPrompt> chat_prompt(const engine::TextAssets& assets, const Json& 
   auto ids = assets.tokenizer.encode(prompt.text, true);
   if (!ids) return bad_field("messages", ids.error().message);
   prompt.ids = *std::move(ids);
-  prompt.message_end = find_message_end(assets, context, prompt);
+  prompt.message_end = engine::message_end(assets, context, prompt.text, prompt.ids);
   return prompt;
 }
 

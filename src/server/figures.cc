@@ -108,7 +108,9 @@ const DistributionRow kDistributions[] = {
        "A step's run. kind: decode, prefill, or mixed where it has rows of both; rows: the next power of two above all of them."},
       kTokenSeconds}},
     {Distribution::kStepHost,
-     {{"teapot_step_host_seconds", "Between the end of a step and the start of the next: packet, sampling, bookkeeping."}, kHostSeconds}},
+     {{"teapot_step_host_seconds", "What the decode thread works between two steps: packet, sampling, bookkeeping."}, kHostSeconds}},
+    {Distribution::kStepGap,
+     {{"teapot_step_gap_seconds", "Between the end of a step and the start of the next, by the clock."}, kHostSeconds}},
     {Distribution::kStepWaitShare,
      {{"teapot_step_wait_ratio", "Of the workers' time in a step, the share that they waited for each other."}, kShares}},
 };

@@ -45,6 +45,7 @@ enum class Distribution : uint8_t {
   kReplyTokens,
   kStep,
   kStepHost,
+  kStepGap,
   kStepWaitShare,
   kCount
 };

@@ -73,7 +73,10 @@ void Metrics::on_step(const engine::StepRecord& step) {
     histogram =
         &steps_.Add({{"kind", kStepKindNames[kind]}, {"rows", std::to_string(uint64_t{1} << bucket)}}, figure(Distribution::kStep).bounds);
   histogram->Observe(seconds(step.ms));
-  observe(Distribution::kStepHost, step.host_us / 1e6);
+  if (step.gap_us > 0) {
+    observe(Distribution::kStepHost, step.host_us / 1e6);
+    observe(Distribution::kStepGap, step.gap_us / 1e6);
+  }
   observe(Distribution::kStepWaitShare, step.wait_share);
 }
 

@@ -104,7 +104,7 @@ TEST(Metrics, AReplyIsCountedByItsReasonAndItsTimesInSeconds) {
 TEST(Metrics, StepsGoByKindAndThePowerOfTwoThatHoldsTheirRows) {
   Metrics metrics("demo");
   const auto step = [&metrics](uint32_t decode, uint32_t prefill) {
-    metrics.on_step({.decode_rows = decode, .prefill_rows = prefill, .ms = 2, .host_us = 50, .wait_share = 0.25});
+    metrics.on_step({.decode_rows = decode, .prefill_rows = prefill, .ms = 2, .host_us = 50, .gap_us = 80, .wait_share = 0.25});
   };
   step(1, 0);
   step(3, 0);
