@@ -105,7 +105,7 @@ const DistributionRow kDistributions[] = {
     {Distribution::kReplyTokens, {{"teapot_request_generation_tokens", "Tokens of a reply.", {"vllm:request_generation_tokens"}}, kTokens}},
     {Distribution::kStep,
      {{"teapot_step_seconds",
-       "A step's run. kind: decode, prefill, or mixed where it has rows of both; rows: the next power of two above all of them."},
+       "A step's run. kind: decode, prefill, or mixed where it has rows of both; rows: the least power of two that holds them all."},
       kTokenSeconds}},
     {Distribution::kStepHost,
      {{"teapot_step_host_seconds", "What the decode thread works between two steps: packet, sampling, bookkeeping."}, kHostSeconds}},
