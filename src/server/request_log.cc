@@ -36,6 +36,4 @@ void RequestLog::on_reply(const engine::ReplyRecord& reply) {
   }
 }
 
-void RequestLog::on_stall(double seconds) { log::warn("a step has been running for {:.1f} s", seconds); }
-
 }  // namespace teapot::server

@@ -22,9 +22,9 @@ class RequestLog : public engine::EngineObserver {
 
   void on_step(const engine::StepRecord&) override {}
   void on_token(double) override {}
+  void on_stall(double) override {}  // the engine's own log tells of it
   void on_prompt(const engine::PromptRecord& prompt) override;
   void on_reply(const engine::ReplyRecord& reply) override;
-  void on_stall(double seconds) override;
 
  private:
   TokenBytes token_bytes_;
