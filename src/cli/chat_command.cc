@@ -129,6 +129,7 @@ void add_chat(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("chat", "A conversation in the terminal");
   add_model_options(*command, arguments->model);
+  arguments->model.engine.scheduler.max_seqs = 1;  // one reply at a time: its context may take all memory
   command->add_option("--system", arguments->system, "System message");
   command->add_option("--max-tokens", arguments->max_tokens, "Tokens of a reply; 0: up to the context limit");
   command->add_option("--template-kwargs", arguments->template_kwargs, "Variables for the chat template, a JSON object");

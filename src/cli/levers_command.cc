@@ -57,6 +57,7 @@ void add_levers(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("levers", "Load a model and say what became of every switch: default, requested, active, why");
   add_model_options(*command, arguments->model);
+  add_scheduler_options(*command, arguments->model.engine);
   command->add_flag("--json", arguments->json, "As a JSON array of {name, requested, active, reason, default}");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

@@ -23,16 +23,28 @@ void add_choice(CLI::App& command, const std::string& option, T& value, const st
   command.add_option_function<std::string>(option, set, help)->check(CLI::IsMember(allowed))->default_str(active);
 }
 
+std::string refuse_negative(std::string& text) {
+  return text.starts_with('-') ? fmt::format("{}: expected a number of bytes, not below 0", text) : "";
+}
+
 void add_cache_options(CLI::App& command, engine::SchedulerOptions& options) {
   add_choice(command, "--prefix-cache", options.prefix_cache, {{"on", true}, {"off", false}},
              "Keep states of prompts and replies for requests that begin alike");
   command
       .add_option("--cache-bytes", options.cache_bytes,
                   "Memory of the prefix cache, in bytes or as 512MiB, 2GiB (default: a quarter of what is free after loading)")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+      ->transform(CLI::Validator(refuse_negative, ""));  // runs first: the size alone would wrap around
   add_choice(command, "--logits-mask", options.logits_mask,
              {{"rebuild", engine::LogitsMask::kRebuild}, {"inline", engine::LogitsMask::kInline}},
              "Ids that may not come out: rebuild (their logits are changed and searched), inline (the head is told)");
+}
+
+// Beyond 1: a step with a piece of a prompt takes longer than one without.
+std::string check_stretch(const std::string& text) {
+  double value = 0;
+  if (CLI::detail::lexical_cast(text, value) && value > 1) return "";
+  return fmt::format("{}: expected a number above 1, or inf", text);
 }
 
 }  // namespace
@@ -96,14 +108,24 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_flag("--require-plan", options.engine.require_plan, "Prepare every step shape that can occur, or do not start");
 }
 
+void add_scheduler_options(CLI::App& command, engine::EngineOptions& options) {
+  command.add_option("--max-queue", options.max_queue, "Requests that may wait; one more is a 429")->capture_default_str();
+  command.add_option("--max-seqs", options.scheduler.max_seqs, "Sequences that run at once; more wait")
+      ->check(CLI::Range(1u, 65535u))
+      ->capture_default_str();
+  command
+      .add_option("--tpot-stretch", options.scheduler.tpot_stretch,
+                  "A step with running sequences takes at most so many times what it takes without a piece of a prompt; above 1, or inf")
+      ->check(CLI::Validator(check_stretch, "NUMBER > 1"))
+      ->capture_default_str();
+}
+
 Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_needed) {
   std::optional<ProgressBar> bar(std::in_place, "loading");
   engine::LoadHooks hooks;
   hooks.note = [](const std::string& note) { log::info("{}", note); };
   hooks.progress = [&](uint64_t done, uint64_t total) { bar->update(done, total); };
-  engine::EngineOptions engine_options = options.engine;
-  engine_options.scheduler.max_seqs = 1;  // one reply at a time: its context may take all memory
-  auto loaded = engine::load_engine(options.model, engine_options, text_needed, hooks);
+  auto loaded = engine::load_engine(options.model, options.engine, text_needed, hooks);
   bar.reset();
   if (!loaded) return loaded;
   log::info("context: {} tokens ({})", loaded->engine->context(), loaded->engine->context_reason());

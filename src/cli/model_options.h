@@ -18,6 +18,8 @@ struct ModelOptions {
 // MODEL, the switches of the backend and of weights, --ctx, --prefill-chunk, --prefix-cache, --cache-bytes, --logits-mask, --step-timeout,
 // --warmup, --require-plan, --verbose.
 void add_model_options(CLI::App& command, ModelOptions& options);
+// How several users share the engine: --max-queue, --max-seqs, --tpot-stretch.
+void add_scheduler_options(CLI::App& command, engine::EngineOptions& options);
 // Those of the backend and of weights alone, and --verbose.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 

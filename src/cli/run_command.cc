@@ -116,6 +116,7 @@ void add_run(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("run", "One reply to one prompt");
   add_model_options(*command, arguments->model);
+  arguments->model.engine.scheduler.max_seqs = 1;  // one reply at a time: its context may take all memory
   auto* prompt = command->add_option("--prompt", arguments->prompt, "Text; goes through the chat template, unless --raw");
   auto* ids = command->add_option("--ids", arguments->ids, "Token ids: 1,2,3 or @file.npy; taken as they are");
   prompt->excludes(ids);

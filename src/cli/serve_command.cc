@@ -19,25 +19,6 @@ struct Arguments {
   std::string log_file;
 };
 
-// Beyond 1: a step with a piece of a prompt takes longer than one without.
-std::string check_stretch(const std::string& text) {
-  double value = 0;
-  if (CLI::detail::lexical_cast(text, value) && value > 1) return "";
-  return fmt::format("{}: expected a number above 1, or inf", text);
-}
-
-void add_scheduler_options(CLI::App& command, engine::EngineOptions& options) {
-  command.add_option("--max-queue", options.max_queue, "Requests that may wait; one more is a 429")->capture_default_str();
-  command.add_option("--max-seqs", options.scheduler.max_seqs, "Sequences that run at once; more wait")
-      ->check(CLI::Range(1u, 65535u))
-      ->capture_default_str();
-  command
-      .add_option("--tpot-stretch", options.scheduler.tpot_stretch,
-                  "A step with running sequences takes at most so many times what it takes without a piece of a prompt; above 1, or inf")
-      ->check(CLI::Validator(check_stretch, "NUMBER > 1"))
-      ->capture_default_str();
-}
-
 Status serve(const Arguments& arguments) {
   spdlog::set_level(spdlog::level::from_str(arguments.log_level));
   if (!arguments.log_file.empty()) TEAPOT_CHECK(log::also_to(arguments.log_file));
