@@ -39,6 +39,7 @@ class FakeBackend final : public plan::Backend {
   }
 
   void fail_next_run() { fail_next_ = true; }                        // its slots are unusable then
+  void fail_next_fork() { fail_next_fork_ = true; }                  // kMemory
   void give_nan(plan::SlotId slot) { states_.at(slot).nan = true; }  // until it is closed; forks do not inherit it
   double clock_ms() const { return clock_ms_; }                      // of all steps so far, as step_ms has it
   uint64_t steps() const { return steps_; }                          // run without an error
@@ -46,6 +47,7 @@ class FakeBackend final : public plan::Backend {
 
   Result<plan::SlotId> open_slot(uint32_t tokens) override { return states_.open(tokens); }
   Result<plan::SlotId> fork_slot(plan::SlotId from, uint32_t position, uint32_t tokens) override {
+    if (std::exchange(fail_next_fork_, false)) return fail(ErrorKind::kMemory, "this fork was told to fail");
     return states_.fork(from, position, tokens);
   }
   void close_slot(plan::SlotId slot) override { states_.close(slot); }
@@ -229,7 +231,7 @@ class FakeBackend final : public plan::Backend {
     order.clear();
     for (uint32_t id = 0; id < kVocab; ++id) order.push_back({values[id], static_cast<int32_t>(id)});
     std::ranges::stable_sort(order, [](const plan::Candidate& a, const plan::Candidate& b) { return a.logit > b.logit; });
-    if (packet.returns[row] == plan::RowReturn::kTopK) {
+    if (packet.returns[row] == plan::RowReturn::kTopK && !nan) {
       result.top[index] = std::span(order).first(packet.top_k);
       return;
     }
@@ -240,7 +242,7 @@ class FakeBackend final : public plan::Backend {
   const Options options_;
   FakeStates states_;
   std::vector<uint32_t> plan_rows_;  // [PlanId]
-  bool fail_next_ = false;
+  bool fail_next_ = false, fail_next_fork_ = false;
   double clock_ms_ = 0;
   uint64_t steps_ = 0;
   std::vector<Logits> logits_;                     // [rows with a return]

@@ -99,9 +99,13 @@ void ReplyDesk::tell_token(ReplyEvent& event, Choice& choice, const TokenEvent& 
   if (!choice.sink->on_token(token)) choice.stopped.store(true, std::memory_order_relaxed);
 }
 
+// A reply that was stopped is whole: whatever became of its sequence in the meantime is not its end.
 void ReplyDesk::tell_end(ReplyEvent& event, Choice& choice, EndEvent& end) {
-  const bool stopped = choice.stopped.load(std::memory_order_relaxed) && end.reason == FinishReason::kLength;
-  const Finish finish{.reason = stopped ? FinishReason::kStop : end.reason, .timings = choice.timings, .error = std::move(end.error)};
+  Finish finish{.reason = end.reason, .timings = choice.timings, .error = std::move(end.error)};
+  if (choice.stopped.load(std::memory_order_relaxed)) {
+    if (finish.error) log::warn("request {} failed after the end of its reply: {}", event.job->id, finish.error->message);
+    finish = {.reason = FinishReason::kStop, .timings = choice.timings, .error = {}};
+  }
   if (observer_) {
     observer_->on_reply({.request = event.job->id,
                          .choice = event.choice,

@@ -119,6 +119,7 @@ void Scheduler::begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32
   sequence.slot = *slot;
   sequence.committed = sequence.cached = cached;
   sequence.begun = true;
+  if (cached > 0) sequence.kept.push_back(cached);
   PromptRecord record{.request = sequence.job->id, .tokens = sequence.prompt, .cached = cached};
   if (caches(sequence)) {
     if (const auto divergence = cache_.divergence(sequence.request().prompt)) {
@@ -134,11 +135,26 @@ void Scheduler::begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32
     sibling->begun = true;
     tell(*sibling, BeginEvent{cached}, now);
   }
-  const std::lock_guard lock(status_mutex_);
-  status_.prompt_tokens += sequence.prompt;
-  if (caches(sequence)) {
-    status_.cache_queries += sequence.prompt;
-    status_.cache_hits += cached;
+  {
+    const std::lock_guard lock(status_mutex_);
+    status_.prompt_tokens += sequence.prompt;
+    if (caches(sequence)) {
+      status_.cache_queries += sequence.prompt;
+      status_.cache_hits += cached;
+    }
+  }
+  begin_followers(sequence);
+}
+
+// Those that wait for a state that is there now. A sequence that had to begin anew may have found a longer one than they share with it.
+void Scheduler::begin_followers(const Sequence& sequence) {
+  for (const auto& other : sequences_) {
+    if (other->waits_on != &sequence || other->fork_at > sequence.committed || other->ended) continue;
+    if (backend_.recurrent() && other->fork_at < sequence.committed) {
+      begin(*other);
+    } else {
+      begin_from(*other, backend_.fork_slot(*sequence.slot, other->fork_at, other->room), other->fork_at);
+    }
   }
 }
 
@@ -177,7 +193,8 @@ void Scheduler::leave(Sequence& sequence, FinishReason reason, const std::option
   tell(sequence, EndEvent{reason, error}, Clock::now());
 }
 
-// A state is good for whoever goes on from it, however its reply ended, unless it is that of a request that failed.
+// A state is good for whoever goes on from it, however its reply ended, unless it is that of a request that failed: then so may be those
+// that it left on its way, and the one that it began from.
 void Scheduler::keep_or_close(Sequence& sequence, bool sound) {
   const std::span<const int32_t> tokens(sequence.tokens);
   if (!sound) {
@@ -220,6 +237,8 @@ std::vector<Sequence*> Scheduler::waiting_on(std::span<const std::unique_ptr<Seq
 void Scheduler::fail_all(const Error& error) {
   for (const auto& sequence : sequences_) end(*sequence, FinishReason::kError, error);
   drop_ended();
+  step_began_.store(0, std::memory_order_relaxed);
+  publish();
   desk_.flush();
 }
 

@@ -31,6 +31,10 @@ bool Scheduler::run_step() {
   }();
   const auto stop = Clock::now();
   step_began_.store(0, std::memory_order_relaxed);
+  const double host_us = idle_ ? 0 : static_cast<double>(worked - last_step_worked_) / 1000;
+  const double gap_us = idle_ ? 0 : 1000 * ms_between(last_step_end_, start);
+  last_step_end_ = stop;
+  last_step_worked_ = thread_cpu_ns();
   if (!ran) {  // the states of its sequences are in the middle of it
     for (const auto& sequence : sequences_) {
       if (sequence->rows > 0) end(*sequence, FinishReason::kError, ran.error());
@@ -41,11 +45,9 @@ bool Scheduler::run_step() {
   const StepRecord record{.decode_rows = builder_.decode_rows(),
                           .prefill_rows = builder_.prefill_rows(),
                           .ms = ms_between(start, stop),
-                          .host_us = idle_ ? 0 : static_cast<double>(worked - last_step_worked_) / 1000,
-                          .gap_us = idle_ ? 0 : 1000 * ms_between(last_step_end_, start),
+                          .host_us = host_us,
+                          .gap_us = gap_us,
                           .wait_share = backend_.barrier_wait_share()};
-  last_step_end_ = stop;
-  last_step_worked_ = thread_cpu_ns();
   cost_.observe(rows, record.ms);
   desk_.push({nullptr, 0, stop, record});
 
@@ -106,10 +108,7 @@ bool Scheduler::score(Sequence& sequence, uint32_t rows) {
 // Others may wait for the state here, and the cache may want it.
 void Scheduler::at_cut(Sequence& sequence) {
   const uint32_t at = sequence.committed;
-  for (const auto& other : sequences_) {
-    if (other->waits_on != &sequence || other->fork_at > at || other->ended) continue;
-    begin_from(*other, backend_.fork_slot(*sequence.slot, other->fork_at, other->room), other->fork_at);
-  }
+  begin_followers(sequence);
   if (!backend_.recurrent() || at >= sequence.prompt || !sequence.cuts.contains(at)) return;
   const auto tokens = std::span<const int32_t>(sequence.tokens).first(at);
   const CheckpointKind kind = at == sequence.request().message_end ? CheckpointKind::kMessageEnd

@@ -35,7 +35,7 @@ struct Sequence {
   std::vector<std::unique_ptr<Sequence>> siblings = {};
   std::vector<TokenEvent> scored = {};  // with prompt_logprobs: of the prompt so far
 
-  std::vector<uint32_t> kept = {};  // positions of which the prefix cache was given the state
+  std::vector<uint32_t> kept = {};  // positions of which the prefix cache has the state: it was given it, or gave it
 
   // In the step that is being made: its first row's place among the rows that return something.
   uint32_t rows = 0, first_result = 0;
