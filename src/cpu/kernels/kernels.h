@@ -40,6 +40,7 @@ struct GdnHead {
   const float *q, *k, *v, *alpha, *beta;
   size_t q_stride, k_stride, v_stride, gate_stride, out_stride;
   size_t dk, dv, tokens;
+  const float* next = nullptr;  // the state that this thread will want after this one: fetched meanwhile; null: none
 };
 
 // The query heads of one row that read one KV head, and up to kKvBlock of its positions; position p lies at p * kv_stride elements.

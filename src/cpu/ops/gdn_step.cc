@@ -120,7 +120,8 @@ void GdnStepOp::with_state(const Step& step, const SequenceState& state, size_t 
   step.kernels.store_kv[kKvBF16](wide, size, narrow);
 }
 
-// The recurrence walks over columns, in which no prefetcher sees a stream: the head's state is asked for while its inputs are convolved.
+// The recurrence walks over columns, in which no prefetcher sees a stream: a worker's first state is asked for while its inputs are
+// convolved, the following ones while those before them are computed.
 void GdnStepOp::fetch_state(const SequenceState& state, size_t head) const {
   const size_t size = layout_.dk * layout_.dv;
   const auto* const begin = state.bf16_recurrent() ? reinterpret_cast<const std::byte*>(state.recurrent_bf16(op_.state_layer) + head * size)
@@ -129,13 +130,16 @@ void GdnStepOp::fetch_state(const SequenceState& state, size_t head) const {
   for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(begin + i, 0, 2);  // to L2
 }
 
-void GdnStepOp::run_head(const Step& step, size_t sequence, size_t head, size_t worker) const {
+// first, last: of those that the worker takes one after the other.
+void GdnStepOp::run_head(const Step& step, size_t sequence, size_t head, bool first, bool last, size_t worker) const {
   const plan::SequenceRows& rows = step.packet.sequences[sequence];
   const SequenceState& state = *step.states[sequence];
   const size_t dk = layout_.dk, dv = layout_.dv;
   const HeadSlices slices = slices_of(head);
   const Workspace w(step.worker(worker), layout_);
-  if (prefetch_) fetch_state(state, head);
+  if (prefetch_ && first) fetch_state(state, head);
+  const float* const next =
+      prefetch_ && !last && !state.bf16_recurrent() ? state.recurrent(op_.state_layer) + (head + 1) * dk * dv : nullptr;
   with_state(step, state, head, w.state, [&](float* recurrent) {
     for (size_t block = 0; block < rows.rows; block += kBlockTokens) {
       const size_t count = std::min<size_t>(kBlockTokens, rows.rows - block);
@@ -147,7 +151,8 @@ void GdnStepOp::run_head(const Step& step, size_t sequence, size_t head, size_t 
         step.kernels.l2_norm(w.k + t * dk, kL2NormEps, 1.0f, dk, w.k + t * dk);
         gates(step, rows.first_row + block + t, head, w.alpha[t], w.beta[t]);
       }
-      step.kernels.gdn_head({w.q, w.k, w.v, w.alpha, w.beta, dk, dk, dv, 1, dv, dk, dv, count}, recurrent, w.o);
+      step.kernels.gdn_head({w.q, w.k, w.v, w.alpha, w.beta, dk, dk, dv, 1, dv, dk, dv, count, block + count == rows.rows ? next : nullptr},
+                            recurrent, w.o);
       for (size_t t = 0; t < count; ++t) {
         const size_t row = rows.first_row + block + t;
         step.kernels.gated_norm(w.o + t * dv, z_.row(step, row) + head * dv, norm_, op_.eps, dv, out_.row(step, row) + head * dv);
@@ -206,8 +211,23 @@ void GdnStepOp::run(Worker& worker) const {
   if (split_) return run_split(worker);
   const Step& step = worker.step();
   // A value head convolves the q and k of its key head itself: a few hundred channels again, and one phase instead of two.
-  const size_t heads = layout_.value_heads;
-  worker.phase("heads", step.states.size() * heads, [&](size_t item) { run_head(step, item / heads, item % heads, worker.index()); });
+  const size_t heads = layout_.value_heads, run = heads_per_item(step), runs = heads / run;
+  worker.phase("heads", step.states.size() * runs, [&](size_t item) {
+    for (size_t i = 0; i < run; ++i) {
+      run_head(step, item / runs, item % runs * run + i, i == 0 || step.states[item / runs]->bf16_recurrent(), i + 1 == run,
+               worker.index());
+    }
+  });
+}
+
+// As many as can be fetched one ahead of the other, and few enough that no worker waits long for the last.
+size_t GdnStepOp::heads_per_item(const Step& step) const {
+  size_t run = 1;
+  while (run < 8 && layout_.value_heads % (2 * run) == 0 &&
+         step.states.size() * layout_.value_heads / (2 * run) >= 8 * step.team.workers()) {
+    run *= 2;
+  }
+  return run;
 }
 
 void GdnStepOp::finish(Step& step) const {

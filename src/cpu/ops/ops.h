@@ -86,7 +86,8 @@ class GdnStepOp : public OpDefaults {
   void gates(const Step& step, size_t row, size_t head, float& alpha, float& beta) const;
   template <class F>
   void with_state(const Step& step, const SequenceState& state, size_t head, float* wide, F&& fn) const;
-  void run_head(const Step& step, size_t sequence, size_t head, size_t worker) const;
+  void run_head(const Step& step, size_t sequence, size_t head, bool first, bool last, size_t worker) const;
+  size_t heads_per_item(const Step& step) const;
   void run_split(Worker& worker) const;
   void fetch_state(const SequenceState& state, size_t head) const;
 

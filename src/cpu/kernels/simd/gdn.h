@@ -16,7 +16,12 @@ void gdn_columns(const GdnHead& head, size_t column, size_t lanes, float* state,
   using Type = typename V::Type;
   const auto load = [&](const float* p) { return kPartial ? V::load_first(p, lanes) : V::load(p); };
   const auto store = [&](float* p, Type x) { kPartial ? V::store_first(p, lanes, x) : V::store(p, x); };
+  // Of the next head's state a line with each row of a pass: all of it by the end of the last token.
+  const auto* const lines = reinterpret_cast<const char*>(head.next) + column / 32 * 2 * head.dk * 64;
   for (size_t t = 0; t < head.tokens; ++t) {
+    const bool fetch = head.next != nullptr && t + 1 == head.tokens;
+    const char* line = fetch ? lines : reinterpret_cast<const char*>(state);
+    const size_t line_step = fetch ? 64 : 0;
     const float* q = head.q + t * head.q_stride;
     const float* k = head.k + t * head.k_stride;
     const float* v = head.v + t * head.v_stride + column;
@@ -24,6 +29,7 @@ void gdn_columns(const GdnHead& head, size_t column, size_t lanes, float* state,
     Type predicted[kColumns], delta[kColumns], read[kColumns];
     for (size_t c = 0; c < kColumns; ++c) predicted[c] = V::zero();
     for (size_t i = 0; i < head.dk; ++i) {
+      __builtin_prefetch(line + i * line_step, 0, 2);  // to L2
       const Type key = V::set(k[i]);
 #pragma GCC unroll 4
       for (size_t c = 0; c < kColumns; ++c) {
@@ -36,6 +42,7 @@ void gdn_columns(const GdnHead& head, size_t column, size_t lanes, float* state,
     }
     // The decay once more, instead of a store and a load of the decayed state.
     for (size_t i = 0; i < head.dk; ++i) {
+      __builtin_prefetch(line + (head.dk + i) * line_step, 0, 2);
       const Type key = V::set(k[i]), query = V::set(q[i]);
 #pragma GCC unroll 4
       for (size_t c = 0; c < kColumns; ++c) {
