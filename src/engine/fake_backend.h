@@ -22,6 +22,7 @@ class FakeBackend final : public plan::Backend {
     std::function<double(uint32_t rows)> step_ms = {};                // what a step is said to take; nothing: no time
     std::function<void(const plan::StepPacket& packet)> on_run = {};  // sees all packets that are sound, before they are run
     std::optional<int32_t> nan_token = {};                            // rows of this token give NaN
+    size_t workers = 1;                                               // take their turns
   };
   FakeBackend() : FakeBackend(Options{}) {}
   explicit FakeBackend(Options options) : options_(std::move(options)), states_(options_.sizes) {}
@@ -101,9 +102,9 @@ class FakeBackend final : public plan::Backend {
   void traffic(std::vector<plan::OpTraffic>& out) const override { out.clear(); }
   plan::StepTrace trace() const override { return {}; }
   double barrier_wait_share() const override { return 0; }
-  size_t workers() const override { return 1; }
+  size_t workers() const override { return options_.workers; }
   Status on_workers(const std::function<void(size_t worker)>& fn) override {
-    fn(0);
+    for (size_t worker = 0; worker < options_.workers; ++worker) fn(worker);
     return {};
   }
   std::vector<plan::SwitchReport> switches() const override { return {}; }

@@ -135,26 +135,11 @@ void Scheduler::begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32
     sibling->begun = true;
     tell(*sibling, BeginEvent{cached}, now);
   }
-  {
-    const std::lock_guard lock(status_mutex_);
-    status_.prompt_tokens += sequence.prompt;
-    if (caches(sequence)) {
-      status_.cache_queries += sequence.prompt;
-      status_.cache_hits += cached;
-    }
-  }
-  begin_followers(sequence);
-}
-
-// Those that wait for a state that is there now. A sequence that had to begin anew may have found a longer one than they share with it.
-void Scheduler::begin_followers(const Sequence& sequence) {
-  for (const auto& other : sequences_) {
-    if (other->waits_on != &sequence || other->fork_at > sequence.committed || other->ended) continue;
-    if (backend_.recurrent() && other->fork_at < sequence.committed) {
-      begin(*other);
-    } else {
-      begin_from(*other, backend_.fork_slot(*sequence.slot, other->fork_at, other->room), other->fork_at);
-    }
+  const std::lock_guard lock(status_mutex_);
+  status_.prompt_tokens += sequence.prompt;
+  if (caches(sequence)) {
+    status_.cache_queries += sequence.prompt;
+    status_.cache_hits += cached;
   }
 }
 

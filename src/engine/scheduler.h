@@ -61,7 +61,6 @@ class Scheduler {
   void begin(Sequence& sequence);
   bool begin_with_another(Sequence& sequence, uint32_t cached);
   void begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32_t cached);
-  void begin_followers(const Sequence& sequence);
   void sweep();
   void end(Sequence& sequence, FinishReason reason, std::optional<Error> error = {});
   void leave(Sequence& sequence, FinishReason reason, const std::optional<Error>& error);

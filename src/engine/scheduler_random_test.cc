@@ -147,6 +147,7 @@ class World {
     options.backend.step_ms = [](uint32_t rows) { return 20 + 0.5 * rows; };
     options.backend.on_run = [this](const plan::StepPacket& packet) { look_at(packet); };
     options.backend.nan_token = kNan;
+    options.backend.workers = 1 + below(3);
     options.budget = {.running = one_of<uint64_t>({4000, 9000, 1'000'000}), .cache = one_of<uint64_t>({0, 2000, 8000, 50'000, 1'000'000})};
     return options;
   }
@@ -156,6 +157,7 @@ class World {
     for (const plan::SequenceRows& s : packet.sequences) (s.kind == plan::StepKind::kDecode ? decode : prefill) += s.rows;
     const SchedulerOptions& options = options_.scheduler;
     EXPECT_LE(packet.sequences.size(), options.max_seqs);
+    EXPECT_LE(std::ranges::count(packet.returns, plan::RowReturn::kLogits), 32 + options.max_seqs);
     EXPECT_LE(prefill, decode == 0 ? options.prefill_chunk
                                    : server_.scheduler.cost().rows_within(decode, options.tpot_stretch, options.prefill_chunk));
   }
@@ -202,7 +204,9 @@ class World {
     ASSERT_EQ(id.has_value(), !full);
     if (!id) return;
     asked.id = *id;
-    tell(asked.request.prompt);
+    // Some go on from a reply before it is there.
+    const bool foreseen = below(4) == 0 && asked.request.sampling.temperature == 0;
+    tell(foreseen ? joined(asked.request.prompt, greedy_by_definition(asked.request)) : asked.request.prompt);
     live_.push_back(std::move(asked));
     // Each step reads a row of a prompt or gives a token to those who are there.
     uint64_t work = 20;
@@ -213,6 +217,7 @@ class World {
   void cancel(Asked& asked) {
     server_.queue().cancel(asked.id);
     asked.cancelled = true;
+    asked.deadline = steps_;
   }
 
   void fault() {

@@ -108,7 +108,14 @@ bool Scheduler::score(Sequence& sequence, uint32_t rows) {
 // Others may wait for the state here, and the cache may want it.
 void Scheduler::at_cut(Sequence& sequence) {
   const uint32_t at = sequence.committed;
-  begin_followers(sequence);
+  for (const auto& other : sequences_) {
+    if (other->waits_on != &sequence || other->fork_at > at || other->ended) continue;
+    if (backend_.recurrent() && other->fork_at < at) {  // this one had to begin anew, and found a longer state than they share
+      begin(*other);
+    } else {
+      begin_from(*other, backend_.fork_slot(*sequence.slot, other->fork_at, other->room), other->fork_at);
+    }
+  }
   if (!backend_.recurrent() || at >= sequence.prompt || !sequence.cuts.contains(at)) return;
   const auto tokens = std::span<const int32_t>(sequence.tokens).first(at);
   const CheckpointKind kind = at == sequence.request().message_end ? CheckpointKind::kMessageEnd

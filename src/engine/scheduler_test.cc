@@ -156,6 +156,18 @@ TEST(Scheduler, ChoicesShareThePromptAndEndOnTheirOwn) {
   server.check_idle();
 }
 
+TEST(Scheduler, ACancelEndsTheChoicesThatAreLeft) {
+  FakeServer server;
+  auto reply = server.submit(greedy(some_tokens(10, 1), 100), 3);
+  reply.sinks[1]->during_token = [](size_t tokens) { return tokens < 3; };
+  server.steps(6);
+  ASSERT_TRUE(reply.ended(1));
+  server.cancel(reply);
+  server.steps(1);
+  for (const size_t i : {0u, 2u}) EXPECT_EQ(reply.finish(i).reason, FinishReason::kCancelled);
+  server.check_idle();
+}
+
 TEST(Scheduler, ASeededReplyIsTheSameWhateverSharesItsSteps) {
   const std::vector<SamplingParams> kinds = {{.temperature = 1, .seed = 3},
                                              {.temperature = 2, .top_k = 5, .seed = 4},

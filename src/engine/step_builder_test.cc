@@ -123,6 +123,29 @@ TEST_F(StepBuilderTest, TheStretchLimitsPromptsOnlyBesideReplies) {
   EXPECT_EQ(reading.rows, 11u);  // 2 x 11 ms: as much again
 }
 
+TEST_F(StepBuilderTest, NowAndThenAStepHasNoPieceSoThatTheLimitIsKnown) {
+  add(prompt_of(3), 3, {9});
+  Sequence& reading = add(prompt_of(60), 0);
+  const auto pieces_of_100 = [&] {
+    uint32_t pieces = 0;
+    for (uint32_t step = 0; step < 100; ++step) {
+      EXPECT_TRUE(builder.build(sequences));
+      EXPECT_EQ(builder.decode_rows(), 1u);
+      pieces += reading.rows > 0;
+    }
+    return pieces;
+  };
+  EXPECT_EQ(pieces_of_100(), 100u);
+  options.tpot_stretch = 2;
+  EXPECT_LT(pieces_of_100(), 100u);
+  EXPECT_GE(pieces_of_100(), 95u);
+  sequences.erase(sequences.begin());
+  for (uint32_t step = 0; step < 100; ++step) {
+    ASSERT_TRUE(builder.build(sequences));  // with nobody to hold up there is no limit
+    EXPECT_EQ(reading.rows, 60u);
+  }
+}
+
 TEST_F(StepBuilderTest, MasksAreSharedUnlessARequestHasItsOwn) {
   add(prompt_of(2), 2, {9});
   add(prompt_of(2, {.temperature = 0, .logit_bias = {{3, -2}, {62, 1}}}), 2, {9});
