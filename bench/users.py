@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What several users at a time get from `teapot serve`, beside what the engine does without a server: the table of docs/levers.md.
 
-  bench/users.py --teapot build/teapot MODEL.gguf [--only tpot,stretch,turn,shared,host] [--threads N] [--rounds N] [--json FILE]
+  bench/users.py --teapot build/teapot MODEL.gguf [--only tpot,stretch,turn,shared,poll,host] [--threads N] [--rounds N] [--json FILE]
 
   tpot     TPOT of 1, 4 and 8 streams against `teapot speed` at the same concurrency, in turns
   stretch  4 streams while a prompt of 4096 tokens comes in: their TPOT, the prompt's TTFT against alone, for each --tpot-stretch
   turn     TTFT of a second turn of a chat (about 1024 tokens of history, 50 new ones) against that of the first
   shared   8 requests at the same moment with one beginning of 2048 tokens: tokens computed
+  poll     TPOT of 4 streams while /metrics is read ten times a second, against without, in turns
   host     what the decode thread works between two steps at 8 streams, and how long that takes by the clock, from /metrics
 
 Prompts are token ids drawn at random, different in each request; replies have a fixed length (ignore_eos). Needs nothing but Python.
@@ -19,6 +20,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 
@@ -45,7 +47,6 @@ class Server:
             if line.rstrip().endswith("ready"):
                 break
         # Its log must not fill the pipe.
-        import threading
         threading.Thread(target=lambda: [None for _ in self.process.stderr], daemon=True).start()
 
     def get(self, path):
@@ -152,13 +153,14 @@ def measure_tpot(args):
         for c in (1, 4, 8):
             ratios, ours, alone = [], [], []
             for _ in range(args.rounds):
-                for first in (random.random() < 0.5,):
-                    def through_server():
-                        streams = drive([Stream(server.port, prompts(64), 97) for _ in range(c)])
-                        return 1000 * statistics.median(g for s in streams for g in s.gaps[8:88])
-                    a = through_server() if first else None
-                    b = speed(args, c, 24)
-                    a = a if first else through_server()
+                def through_server():
+                    streams = drive([Stream(server.port, prompts(64), 97) for _ in range(c)])
+                    return 1000 * statistics.median(g for s in streams for g in s.gaps[8:88])
+
+                server_first = random.random() < 0.5
+                a = through_server() if server_first else None
+                b = speed(args, c, 24)
+                a = a if server_first else through_server()
                 ours.append(a)
                 alone.append(b)
                 ratios.append(a / b)
@@ -229,6 +231,35 @@ def measure_shared(args):
         return row
 
 
+def measure_poll(args):
+    with Server(args) as server:
+        prompts, order, ratios = Prompts(6), random.Random(6), []
+
+        def tpot(polled):
+            stop = threading.Event()
+
+            def poll():
+                while not stop.wait(0.1):
+                    server.get("/metrics")
+
+            thread = threading.Thread(target=poll)
+            if polled:
+                thread.start()
+            streams = drive([Stream(server.port, prompts(64), 130) for _ in range(4)])
+            stop.set()
+            if polled:
+                thread.join()
+            return statistics.mean(g for s in streams for g in s.gaps[8:120])
+
+        for _ in range(2 * args.rounds):
+            first = order.random() < 0.5
+            values = {polled: tpot(polled) for polled in (first, not first)}
+            ratios.append(values[True] / values[False])
+        row = {"ratio": statistics.median(ratios), "low": min(ratios), "high": max(ratios), "pairs": len(ratios)}
+        log(f"poll: {row}")
+        return row
+
+
 def measure_host(args):
     with Server(args) as server:
         prompts = Prompts(5)
@@ -253,12 +284,13 @@ def main():
     parser.add_argument("--teapot", default="build/teapot")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--only", default="tpot,stretch,turn,shared,host")
+    parser.add_argument("--only", default="tpot,stretch,turn,shared,poll,host")
     parser.add_argument("--stretches", type=lambda text: text.split(","), default="1.25,1.5,2,2.5,3,4,inf".split(","))
     parser.add_argument("--stretch-tokens", type=int, default=600)
     parser.add_argument("--json")
     args = parser.parse_args()
-    measures = {"tpot": measure_tpot, "stretch": measure_stretch, "turn": measure_turn, "shared": measure_shared, "host": measure_host}
+    measures = {"tpot": measure_tpot, "stretch": measure_stretch, "turn": measure_turn, "shared": measure_shared, "poll": measure_poll,
+                "host": measure_host}
     result = {name: measures[name](args) for name in args.only.split(",")}
     text = json.dumps(result, indent=1)
     if args.json:
