@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "cpu/check_returns.h"
 #include "cpu/traffic.h"
 #include "plan/check.h"
+#include "plan/check_packet.h"
 
 namespace teapot::cpu {
 namespace {
@@ -72,26 +72,7 @@ Result<plan::PlanId> Executor::prepare(const plan::Plan& plan) {
 Status Executor::check(plan::PlanId id, const plan::StepPacket& packet) const {
   if (static_cast<size_t>(id) >= plans_.size()) return fail(ErrorKind::kInternal, "plan {} of {}", static_cast<size_t>(id), plans_.size());
   const Prepared& prepared = *plans_[static_cast<size_t>(id)];
-  const size_t rows = prepared.source.shape.rows;
-  if (packet.tokens.size() != rows || packet.returns.size() != rows) {
-    return fail(ErrorKind::kInternal, "packet of {} tokens, {} returns; the plan is for {} rows", packet.tokens.size(),
-                packet.returns.size(), rows);
-  }
-  size_t covered = 0;
-  for (const plan::SequenceRows& sequence : packet.sequences) {
-    if (sequence.first_row != covered || sequence.rows == 0) {
-      return fail(ErrorKind::kInternal, "packet: {} rows of a sequence at row {}, expected some at row {}", sequence.rows,
-                  sequence.first_row, covered);
-    }
-    covered += sequence.rows;
-  }
-  if (covered != rows) return fail(ErrorKind::kInternal, "packet: sequences cover {} of {} rows", covered, rows);
-  for (const int32_t token : packet.tokens) {
-    if (token < 0 || static_cast<size_t>(token) >= prepared.token_limit) {
-      return fail(ErrorKind::kInvalid, "token {}: the vocabulary has {}", token, prepared.token_limit);
-    }
-  }
-  return check_returns(packet, prepared.vocab);
+  return plan::check_packet(packet, {.rows = prepared.source.shape.rows, .tokens = prepared.token_limit, .vocab = prepared.vocab});
 }
 
 Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<SequenceState* const> states, plan::StepResult& result) {

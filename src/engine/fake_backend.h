@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/fake_states.h"
+#include "plan/check_packet.h"
 
 namespace teapot::engine {
 
@@ -74,8 +75,7 @@ class FakeBackend final : public plan::Backend {
   }
 
   Status run(plan::PlanId plan, const plan::StepPacket& packet, plan::StepResult& result) override {
-    TEAPOT_CHECK(check_rows(plan, packet));
-    TEAPOT_CHECK(check_returns(packet));
+    TEAPOT_CHECK(check_plan(plan, packet));
     TEAPOT_CHECK(check_slots(packet));
     if (options_.on_run) options_.on_run(packet);
     if (std::exchange(fail_next_, false)) {
@@ -124,49 +124,10 @@ class FakeBackend final : public plan::Backend {
     return row;
   }
 
-  Status check_rows(plan::PlanId plan, const plan::StepPacket& packet) const {
+  Status check_plan(plan::PlanId plan, const plan::StepPacket& packet) const {
     if (static_cast<size_t>(plan) >= plan_rows_.size())
       return fail(ErrorKind::kInternal, "plan {} is not there", static_cast<size_t>(plan));
-    const size_t rows = plan_rows_[static_cast<size_t>(plan)];
-    if (packet.tokens.size() != rows || packet.returns.size() != rows) {
-      return fail(ErrorKind::kInternal, "packet of {} tokens, {} returns; the plan is for {} rows", packet.tokens.size(),
-                  packet.returns.size(), rows);
-    }
-    size_t covered = 0;
-    for (const plan::SequenceRows& sequence : packet.sequences) {
-      if (sequence.first_row != covered || sequence.rows == 0) {
-        return fail(ErrorKind::kInternal, "packet: {} rows of a sequence at row {}, expected some at row {}", sequence.rows,
-                    sequence.first_row, covered);
-      }
-      covered += sequence.rows;
-    }
-    if (covered != rows) return fail(ErrorKind::kInternal, "packet: sequences cover {} of {} rows", covered, rows);
-    for (const int32_t token : packet.tokens) {
-      if (token < 0 || token >= static_cast<int32_t>(kVocab)) {
-        return fail(ErrorKind::kInvalid, "token {}: the vocabulary has {}", token, kVocab);
-      }
-    }
-    return {};
-  }
-
-  static Status check_returns(const plan::StepPacket& packet) {
-    const bool top = std::ranges::find(packet.returns, plan::RowReturn::kTopK) != packet.returns.end();
-    if (top && (packet.top_k == 0 || packet.top_k > plan::kMaxTopK)) return fail(ErrorKind::kInternal, "packet: top {}", packet.top_k);
-    if (!packet.masks.empty() && packet.masks.size() != packet.tokens.size()) {
-      return fail(ErrorKind::kInternal, "packet: {} masks for {} rows", packet.masks.size(), packet.tokens.size());
-    }
-    for (const plan::BiasRange& range : packet.masks) {
-      if (uint64_t{range.first} + range.count > packet.biases.size()) {
-        return fail(ErrorKind::kInternal, "packet: biases {} + {} of {}", range.first, range.count, packet.biases.size());
-      }
-      const auto biases = std::span(packet.biases).subspan(range.first, range.count);
-      for (size_t i = 0; i < biases.size(); ++i) {
-        if (biases[i].id < (i == 0 ? 0 : biases[i - 1].id + 1) || biases[i].id >= static_cast<int32_t>(kVocab)) {
-          return fail(ErrorKind::kInternal, "packet: a bias of id {}, the ids must rise and be in the vocabulary", biases[i].id);
-        }
-      }
-    }
-    return {};
+    return plan::check_packet(packet, {.rows = plan_rows_[static_cast<size_t>(plan)], .tokens = kVocab, .vocab = kVocab});
   }
 
   Status check_slots(const plan::StepPacket& packet) const {
