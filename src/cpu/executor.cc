@@ -135,6 +135,7 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
     case PlanMode::kDynamic: {
       Binder binder(prepared.source, environment_, constants_);
       std::vector<BoundOp> ops;
+      ops.reserve(prepared.groups.size());
       for (const OpGroup& group : prepared.groups) ops.push_back(bind(group, prepared.source, binder));
       run_region(step, prepared.groups, ops);
       break;

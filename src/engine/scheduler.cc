@@ -57,7 +57,7 @@ bool Scheduler::fits(const Job& job) const {
 // Those whose prompt is scored read all of it themselves: a state has no logits.
 bool Scheduler::caches(const Sequence& sequence) const { return options_.prefix_cache && !sequence.request().prompt_logprobs; }
 
-void Scheduler::admit(std::shared_ptr<Job> job) {
+void Scheduler::admit(const std::shared_ptr<Job>& job) {
   const uint32_t room = room_of(job->request, context_);
   const auto choices = static_cast<uint32_t>(job->choices.size());
   seats_taken_ += choices;
@@ -162,7 +162,7 @@ void Scheduler::sweep() {
 }
 
 // Ends a sequence, and with it those choices that it was reading the prompt for. It stays in sequences_ until drop_ended.
-void Scheduler::end(Sequence& sequence, FinishReason reason, std::optional<Error> error) {
+void Scheduler::end(Sequence& sequence, FinishReason reason, const std::optional<Error>& error) {
   if (sequence.ended) return;
   keep_or_close(sequence, !error);
   leave(sequence, reason, error);

@@ -57,12 +57,12 @@ class Scheduler {
  private:
   // Life of a sequence.
   bool fits(const Job& job) const;
-  void admit(std::shared_ptr<Job> job);
+  void admit(const std::shared_ptr<Job>& job);
   void begin(Sequence& sequence);
   bool begin_with_another(Sequence& sequence, uint32_t cached);
   void begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32_t cached);
   void sweep();
-  void end(Sequence& sequence, FinishReason reason, std::optional<Error> error = {});
+  void end(Sequence& sequence, FinishReason reason, const std::optional<Error>& error = {});
   void leave(Sequence& sequence, FinishReason reason, const std::optional<Error>& error);
   void keep_or_close(Sequence& sequence, bool sound);
   void drop_ended();
@@ -96,6 +96,7 @@ class Scheduler {
   PrefixCache cache_;
   plan::StepResult result_;
   std::vector<std::unique_ptr<Sequence>> sequences_;     // in the order of their arrival
+  std::vector<std::unique_ptr<Sequence>> joining_;       // siblings that begin with the end of the step
   std::vector<std::pair<Sequence*, uint32_t>> sampled_;  // of the step: who gets a token, from which result
   std::vector<Result<TokenEvent>> tokens_;               // [sampled]
   uint64_t promised_ = 0;                                // bytes that running sequences may come to

@@ -10,7 +10,7 @@ namespace teapot::engine {
 void Scheduler::step() {
   sweep();
   if (reset_.exchange(false)) cache_.clear();
-  while (auto job = queue_.take_if([&](const Job& first) { return fits(first); })) admit(std::move(job));
+  while (auto job = queue_.take_if([&](const Job& first) { return fits(first); })) admit(job);
   desk_.flush();
   idle_ = !run_step();
   publish();
@@ -52,10 +52,11 @@ bool Scheduler::run_step() {
   desk_.push({nullptr, 0, stop, record});
 
   sampled_.clear();
-  // Siblings may join behind: only those that were in the step are looked at.
-  for (size_t i = 0, count = sequences_.size(); i < count; ++i) {
-    if (sequences_[i]->rows > 0) settle(*sequences_[i]);
+  for (const auto& sequence : sequences_) {
+    if (sequence->rows > 0) settle(*sequence);
   }
+  std::ranges::move(joining_, std::back_inserter(sequences_));
+  joining_.clear();
   sample_all();
   drop_ended();
   const std::lock_guard lock(status_mutex_);
@@ -131,7 +132,7 @@ void Scheduler::at_cut(Sequence& sequence) {
 // The other choices of a request go on from the state after the prompt, each with a token of its own from the same row.
 void Scheduler::begin_siblings(Sequence& sequence, uint32_t result) {
   for (auto& owned : std::exchange(sequence.siblings, {})) {
-    Sequence& sibling = *sequences_.emplace_back(std::move(owned));
+    Sequence& sibling = *joining_.emplace_back(std::move(owned));
     const auto slot = backend_.fork_slot(*sequence.slot, sequence.committed, sibling.room);
     if (!slot) {
       end(sibling, FinishReason::kError, slot.error());
