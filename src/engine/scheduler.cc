@@ -220,6 +220,8 @@ std::vector<Sequence*> Scheduler::waiting_on(std::span<const std::unique_ptr<Seq
 }
 
 void Scheduler::fail_all(const Error& error) {
+  std::ranges::move(joining_, std::back_inserter(sequences_));
+  joining_.clear();
   for (const auto& sequence : sequences_) end(*sequence, FinishReason::kError, error);
   drop_ended();
   step_began_.store(0, std::memory_order_relaxed);

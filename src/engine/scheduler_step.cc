@@ -131,8 +131,11 @@ void Scheduler::at_cut(Sequence& sequence) {
 
 // The other choices of a request go on from the state after the prompt, each with a token of its own from the same row.
 void Scheduler::begin_siblings(Sequence& sequence, uint32_t result) {
-  for (auto& owned : std::exchange(sequence.siblings, {})) {
-    Sequence& sibling = *joining_.emplace_back(std::move(owned));
+  const size_t first = joining_.size();
+  std::ranges::move(sequence.siblings, std::back_inserter(joining_));
+  sequence.siblings.clear();
+  for (size_t i = first; i < joining_.size(); ++i) {
+    Sequence& sibling = *joining_[i];
     const auto slot = backend_.fork_slot(*sequence.slot, sequence.committed, sibling.room);
     if (!slot) {
       end(sibling, FinishReason::kError, slot.error());
