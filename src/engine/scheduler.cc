@@ -55,7 +55,19 @@ bool Scheduler::fits(const Job& job) const {
 }
 
 // Those whose prompt is scored read all of it themselves: a state has no logits.
-bool Scheduler::caches(const Sequence& sequence) const { return options_.prefix_cache && !sequence.request().prompt_logprobs; }
+bool Scheduler::caches(const Sequence& sequence) const {
+  return options_.prefix_cache && !sequence.request().prompt_logprobs && !sequence.forgotten;
+}
+
+// Who runs goes on, but what was computed before the reset is not found by anybody after it.
+void Scheduler::forget_prefixes() {
+  cache_.clear();
+  for (const auto& sequence : sequences_) {
+    sequence->forgotten = true;
+    sequence->kept.clear();
+    for (const auto& sibling : sequence->siblings) sibling->forgotten = true;
+  }
+}
 
 void Scheduler::admit(std::shared_ptr<Job> job) {
   const uint32_t room = room_of(job->request, context_);
@@ -127,6 +139,8 @@ void Scheduler::begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32
       record.index = divergence->index;
       record.cached_token = divergence->cached;
       record.prompt_token = divergence->prompt;
+      // Who comes next with this beginning finds a state where the two parted.
+      if (backend_.recurrent() && divergence->index > cached + kWorthWaiting) sequence.cuts.insert(divergence->index);
     }
   }
   tell(sequence, record, now);

@@ -58,6 +58,7 @@ class Scheduler {
   // Life of a sequence.
   bool fits(const Job& job) const;
   void admit(std::shared_ptr<Job> job);
+  void forget_prefixes();
   void begin(Sequence& sequence);
   bool begin_with_another(Sequence& sequence, uint32_t cached);
   void begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32_t cached);

@@ -19,9 +19,7 @@ class ChannelSink : public engine::ReplySink {
   void on_prompt_logprobs(const std::vector<engine::TokenEvent>& events) override {
     ReplyStep step{.choice = choice_};
     step.prompt_logprobs = events;
-    size_t weight = 0;
-    for (const engine::TokenEvent& event : events) weight += weight_of(event);
-    channel_->push(std::move(step), weight);
+    channel_->push(std::move(step), 0);  // all at once, whoever reads: their size is the request's, no sign of a slow reader
   }
 
   bool on_token(const engine::TokenEvent& event) override {
