@@ -97,7 +97,7 @@ void ReplyDesk::tell_token(ReplyEvent& event, Choice& choice, const TokenEvent& 
   choice.last_token = event.at;
   timings.decode_ms = ms_between(choice.first_token, event.at);
   if (choice.sink->on_token(token)) return;
-  choice.gone = event.job->cancelled.load(std::memory_order_relaxed);
+  choice.gone = choice.sink->gone();
   choice.stopped.store(true, std::memory_order_relaxed);
 }
 

@@ -26,9 +26,11 @@ class ChannelSink : public engine::ReplySink {
     ReplyStep step{.choice = choice_};
     step.token = event;
     step.deltas = text_.push(event);
-    const bool wanted = channel_->push(std::move(step), weight_of(event));
-    return wanted && !text_.stopped();
+    gone_ = !channel_->push(std::move(step), weight_of(event));
+    return !gone_ && !text_.stopped();
   }
+
+  bool gone() const override { return gone_; }
 
   void on_finish(const engine::Finish& finish) override {
     ReplyStep step{.choice = choice_};
@@ -44,6 +46,7 @@ class ChannelSink : public engine::ReplySink {
   engine::ReplyText text_;
   std::shared_ptr<Channel<ReplyStep>> channel_;
   std::shared_ptr<uint32_t> open_;  // reply thread
+  bool gone_ = false;               // reply thread
 };
 
 ApiError api_error(const Error& error) {
