@@ -100,7 +100,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   add_cache_options(command, options.engine.scheduler);
   command
       .add_option("--step-timeout", options.engine.step_timeout_s, "Seconds after which a step that has not ended is reported; 0: never")
-      ->check(CLI::Range(0.0, 86400.0))
+      ->check(kSeconds)
       ->capture_default_str();
   command.add_option("--warmup", options.engine.warmup, "Runs of each decode plan before the model is ready")
       ->check(CLI::Range(0u, 1000u))

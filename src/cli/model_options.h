@@ -9,6 +9,15 @@
 
 namespace teapot::cli {
 
+// A time, at most a day; a range alone lets "nan" pass.
+inline const CLI::Validator kSeconds(
+    [](const std::string& text) -> std::string {
+      double value = 0;
+      if (CLI::detail::lexical_cast(text, value) && value >= 0 && value <= 86400) return "";
+      return text + ": expected seconds, 0 to 86400";
+    },
+    "SECONDS");
+
 struct ModelOptions {
   std::string model;
   engine::EngineOptions engine;

@@ -42,7 +42,7 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--api-key", arguments->serve.api_key, "Key that requests must carry")->envname("TEAPOT_API_KEY");
   command->add_option("--served-name", arguments->serve.served_name, "The model's name in requests (default: the last part of its path)");
   command->add_option("--grace", arguments->grace_s, "Seconds that running requests have after SIGTERM")
-      ->check(CLI::Range(0.0, 86400.0))
+      ->check(kSeconds)
       ->capture_default_str();
   command->add_option("--log-level", arguments->log_level, "trace, debug, info, warn, error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error"}))

@@ -22,6 +22,7 @@ struct Choice {
   std::atomic<bool> stopped = false;  // its sink wants no more; read between steps
 
   // The reply thread's.
+  bool gone = false;  // it wants no more since nobody is there to read it
   Timings timings = {};
   Clock::time_point first_step = {}, first_token = {}, last_token = {};
 };

@@ -69,6 +69,12 @@ uint32_t JobQueue::waiting() const {
   return static_cast<uint32_t>(waiting_.size());
 }
 
+bool JobQueue::full_locked() const {
+  size_t taken = 0;
+  for (const auto& job : running_) taken += std::max<size_t>(1, job->choices.size());
+  return waiting_.size() >= capacity_ + (seats_ - std::min<size_t>(seats_, taken));
+}
+
 bool JobQueue::full() const {
   const std::lock_guard lock(mutex_);
   return full_locked();

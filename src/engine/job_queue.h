@@ -15,7 +15,7 @@ namespace teapot::engine {
 
 class JobQueue {
  public:
-  // seats: jobs that can run at a time; as long as some are free, so many more may wait.
+  // seats: choices that can run at a time; as long as some are free, so many more may wait.
   explicit JobQueue(uint32_t capacity, uint32_t seats = 1) : capacity_(capacity), seats_(seats) {}
 
   // Gives the job its id. kBusy with as many waiting as may.
@@ -57,7 +57,7 @@ class JobQueue {
   }
 
  private:
-  bool full_locked() const { return waiting_.size() >= capacity_ + (seats_ - std::min<size_t>(seats_, running_.size())); }
+  bool full_locked() const;
 
   const uint32_t capacity_, seats_;
   mutable std::mutex mutex_;  // guards all below

@@ -11,6 +11,9 @@ namespace {
 // was said.
 constexpr std::array<double, 4> kWeights = {1, 2, 4, 4};
 
+// Slots are numbered with 16 bits, running ones among them, and whoever needs room looks at all checkpoints.
+constexpr size_t kMaxCheckpoints = 4096;
+
 double weight(CheckpointKind kind) { return kWeights[static_cast<size_t>(kind)]; }
 
 bool stays(const PrefixNode& node) { return node.checkpoint != nullptr && !node.checkpoint->leaving; }
@@ -104,6 +107,7 @@ void PrefixCache::clear() {
   tree_.clear();
   holders_.clear();
   bytes_ = 0;
+  counted_ = 0;
   age_ = 0;
 }
 
@@ -169,6 +173,7 @@ void PrefixCache::remove(Checkpoint& checkpoint) {
 
 void PrefixCache::count(Checkpoint& checkpoint) {
   checkpoint.leaving = false;
+  ++counted_;
   for (PrefixNode* node = checkpoint.node; node != nullptr; node = node->parent) ++node->counted;
   bytes_ += own_bytes(checkpoint);
   for (const plan::PageId page : full_pages(checkpoint)) {
@@ -178,6 +183,7 @@ void PrefixCache::count(Checkpoint& checkpoint) {
 
 void PrefixCache::uncount(Checkpoint& checkpoint) {
   checkpoint.leaving = true;
+  --counted_;
   for (PrefixNode* node = checkpoint.node; node != nullptr; node = node->parent) --node->counted;
   bytes_ -= own_bytes(checkpoint);
   for (const plan::PageId page : full_pages(checkpoint)) {
@@ -198,7 +204,7 @@ std::optional<PrefixCache::Room> PrefixCache::make_room(Checkpoint& newcomer) {
     }
     for (Checkpoint* const other : room.outgrown) uncount(*other);
   }
-  while (bytes_ > budget_) {
+  while (bytes_ > budget_ || counted_ > kMaxCheckpoints) {
     Checkpoint* const other = least(newcomer);
     const double worth_of_newcomer = priority(newcomer), worth_of_other = priority(*other);
     if (worth_of_newcomer < worth_of_other) {

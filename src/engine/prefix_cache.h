@@ -96,6 +96,7 @@ class PrefixCache {
 
   plan::StateStore& store_;
   uint64_t budget_, bytes_ = 0, evictions_ = 0;
+  size_t counted_ = 0;  // checkpoints that stay
   double age_ = 0;
   PrefixTree tree_;
   std::list<Checkpoint> checkpoints_;

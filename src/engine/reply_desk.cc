@@ -96,15 +96,17 @@ void ReplyDesk::tell_token(ReplyEvent& event, Choice& choice, const TokenEvent& 
   }
   choice.last_token = event.at;
   timings.decode_ms = ms_between(choice.first_token, event.at);
-  if (!choice.sink->on_token(token)) choice.stopped.store(true, std::memory_order_relaxed);
+  if (choice.sink->on_token(token)) return;
+  choice.gone = choice.sink->gone();
+  choice.stopped.store(true, std::memory_order_relaxed);
 }
 
-// A reply that was stopped is whole: whatever became of its sequence in the meantime is not its end.
+// A reply that was stopped is whole: whatever became of its sequence in the meantime is not its end. One whose reader has gone is not.
 void ReplyDesk::tell_end(ReplyEvent& event, Choice& choice, EndEvent& end) {
   Finish finish{.reason = end.reason, .timings = choice.timings, .error = std::move(end.error)};
   if (choice.stopped.load(std::memory_order_relaxed)) {
     if (finish.error) log::warn("request {} failed after the end of its reply: {}", event.job->id, finish.error->message);
-    finish = {.reason = FinishReason::kStop, .timings = choice.timings, .error = {}};
+    finish = {.reason = choice.gone ? FinishReason::kCancelled : FinishReason::kStop, .timings = choice.timings, .error = {}};
   }
   if (observer_) {
     observer_->on_reply({.request = event.job->id,

@@ -78,6 +78,8 @@ class ReplySink {
   virtual void on_prompt_logprobs(const std::vector<TokenEvent>& /*events*/) {}
   // False ends the request (a stop string was found): on_finish follows with kStop.
   virtual bool on_token(const TokenEvent& event) = 0;
+  // Asked when on_token gave false: whether that is because nobody is there to read; on_finish follows with kCancelled then.
+  virtual bool gone() const { return false; }
   // Last call, exactly once.
   virtual void on_finish(const Finish& finish) = 0;
 };

@@ -55,16 +55,34 @@ bool Scheduler::fits(const Job& job) const {
 }
 
 // Those whose prompt is scored read all of it themselves: a state has no logits.
-bool Scheduler::caches(const Sequence& sequence) const { return options_.prefix_cache && !sequence.request().prompt_logprobs; }
+bool Scheduler::caches(const Sequence& sequence) const {
+  return options_.prefix_cache && !sequence.request().prompt_logprobs && !sequence.forgotten;
+}
+
+// Who runs goes on, but what was computed before the reset is not found by anybody after it.
+void Scheduler::forget_prefixes() {
+  cache_.clear();
+  for (const auto& sequence : sequences_) {
+    sequence->forgotten = true;
+    sequence->kept.clear();
+    for (const auto& sibling : sequence->siblings) sibling->forgotten = true;
+  }
+}
 
 void Scheduler::admit(const std::shared_ptr<Job>& job) {
   const uint32_t room = room_of(job->request, context_);
   const auto choices = static_cast<uint32_t>(job->choices.size());
+  std::unique_ptr<Sequence> sequence;
+  try {
+    sequence = std::make_unique<Sequence>(job, 0, vocabulary_, room);
+    for (uint32_t i = 1; i < choices; ++i) sequence->siblings.push_back(std::make_unique<Sequence>(job, i, vocabulary_, room));
+  } catch (const std::bad_alloc&) {
+    queue_.done(*job);
+    return dismiss(job, FinishReason::kError, Error{ErrorKind::kMemory, fmt::format("no memory for the tokens of {} sequences", choices)});
+  }
   seats_taken_ += choices;
   running_ += choices;
   promised_ += choices * backend_.state_bytes(room);
-  auto sequence = std::make_unique<Sequence>(job, 0, vocabulary_, room);
-  for (uint32_t i = 1; i < choices; ++i) sequence->siblings.push_back(std::make_unique<Sequence>(job, i, vocabulary_, room));
   if (caches(*sequence) && backend_.recurrent() && cache_.budget_bytes() > 0) {
     for (uint32_t at = kCheckpointTokens; at < sequence->prompt; at += kCheckpointTokens) sequence->cuts.insert(at);
     if (job->request.message_end > 0) sequence->cuts.insert(job->request.message_end);
@@ -127,6 +145,8 @@ void Scheduler::begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32
       record.index = divergence->index;
       record.cached_token = divergence->cached;
       record.prompt_token = divergence->prompt;
+      // Who comes next with this beginning finds a state where the two parted.
+      if (backend_.recurrent() && divergence->index > cached + kWorthWaiting) sequence.cuts.insert(divergence->index);
     }
   }
   tell(sequence, record, now);
@@ -143,14 +163,18 @@ void Scheduler::begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32
   }
 }
 
-void Scheduler::sweep() {
-  for (const auto& job : queue_.take_cancelled()) {
-    const auto now = Clock::now();
-    for (uint32_t i = 0; i < job->choices.size(); ++i) {
-      desk_.push({job, i, now, BeginEvent{0}});
-      desk_.push({job, i, now, EndEvent{FinishReason::kCancelled, {}}});
-    }
+// Ends a request that never began.
+void Scheduler::dismiss(const std::shared_ptr<Job>& job, FinishReason reason, const std::optional<Error>& error) {
+  const auto now = Clock::now();
+  const auto say = [&](uint32_t choice, decltype(ReplyEvent::what) what) { desk_.push({job, choice, now, std::move(what)}); };
+  for (uint32_t i = 0; i < job->choices.size(); ++i) {
+    say(i, BeginEvent{0});
+    say(i, EndEvent{reason, error});
   }
+}
+
+void Scheduler::sweep() {
+  for (const auto& job : queue_.take_cancelled()) dismiss(job, FinishReason::kCancelled);
   for (const auto& sequence : sequences_) {
     if (sequence->job->cancelled.load(std::memory_order_relaxed)) {
       end(*sequence, FinishReason::kCancelled);

@@ -58,9 +58,11 @@ class Scheduler {
   // Life of a sequence.
   bool fits(const Job& job) const;
   void admit(const std::shared_ptr<Job>& job);
+  void forget_prefixes();
   void begin(Sequence& sequence);
   bool begin_with_another(Sequence& sequence, uint32_t cached);
   void begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32_t cached);
+  void dismiss(const std::shared_ptr<Job>& job, FinishReason reason, const std::optional<Error>& error = {});
   void sweep();
   void end(Sequence& sequence, FinishReason reason, const std::optional<Error>& error = {});
   void leave(Sequence& sequence, FinishReason reason, const std::optional<Error>& error);

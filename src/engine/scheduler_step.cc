@@ -9,7 +9,7 @@ namespace teapot::engine {
 
 void Scheduler::step() {
   sweep();
-  if (reset_.exchange(false)) cache_.clear();
+  if (reset_.exchange(false)) forget_prefixes();
   while (auto job = queue_.take_if([&](const Job& first) { return fits(first); })) admit(job);
   desk_.flush();
   idle_ = !run_step();
@@ -117,7 +117,7 @@ void Scheduler::at_cut(Sequence& sequence) {
       begin_from(*other, backend_.fork_slot(*sequence.slot, other->fork_at, other->room), other->fork_at);
     }
   }
-  if (!backend_.recurrent() || at >= sequence.prompt || !sequence.cuts.contains(at)) return;
+  if (!backend_.recurrent() || at >= sequence.prompt || !sequence.cuts.contains(at) || !caches(sequence)) return;
   const auto tokens = std::span<const int32_t>(sequence.tokens).first(at);
   const CheckpointKind kind = at == sequence.request().message_end ? CheckpointKind::kMessageEnd
                               : at % kCheckpointTokens == 0        ? CheckpointKind::kBorder

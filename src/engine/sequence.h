@@ -41,6 +41,7 @@ struct Sequence {
   uint32_t rows = 0, first_result = 0;
 
   bool begun = false, ended = false;
+  bool forgotten = false;  // it began before the prefix cache was reset: nothing of it is kept or shared
 
   const GenerateRequest& request() const { return job->request; }
   Choice& reply() const { return *job->choices[choice]; }

@@ -19,18 +19,18 @@ class ChannelSink : public engine::ReplySink {
   void on_prompt_logprobs(const std::vector<engine::TokenEvent>& events) override {
     ReplyStep step{.choice = choice_};
     step.prompt_logprobs = events;
-    size_t weight = 0;
-    for (const engine::TokenEvent& event : events) weight += weight_of(event);
-    channel_->push(std::move(step), weight);
+    channel_->push(std::move(step), 0);  // all at once, whoever reads: their size is the request's, no sign of a slow reader
   }
 
   bool on_token(const engine::TokenEvent& event) override {
     ReplyStep step{.choice = choice_};
     step.token = event;
     step.deltas = text_.push(event);
-    const bool wanted = channel_->push(std::move(step), weight_of(event));
-    return wanted && !text_.stopped();
+    gone_ = !channel_->push(std::move(step), weight_of(event));
+    return !gone_ && !text_.stopped();
   }
+
+  bool gone() const override { return gone_; }
 
   void on_finish(const engine::Finish& finish) override {
     ReplyStep step{.choice = choice_};
@@ -46,6 +46,7 @@ class ChannelSink : public engine::ReplySink {
   engine::ReplyText text_;
   std::shared_ptr<Channel<ReplyStep>> channel_;
   std::shared_ptr<uint32_t> open_;  // reply thread
+  bool gone_ = false;               // reply thread
 };
 
 ApiError api_error(const Error& error) {

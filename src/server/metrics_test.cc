@@ -93,8 +93,8 @@ TEST(Metrics, AReplyIsCountedByItsReasonAndItsTimesInSeconds) {
   EXPECT_EQ(samples.at("vllm:time_to_first_token_seconds_bucket{le=\"0.5\"}"), 2);
   EXPECT_EQ(samples.at("vllm:time_to_first_token_seconds_bucket{le=\"+Inf\"}"), 2);
   EXPECT_DOUBLE_EQ(samples.at("vllm:inter_token_latency_seconds_sum"), 0.02);
-  EXPECT_EQ(samples.at("vllm:time_per_output_token_seconds_count"), 1);  // one token has no time between two
-  EXPECT_DOUBLE_EQ(samples.at("vllm:time_per_output_token_seconds_sum"), 0.01);
+  EXPECT_EQ(samples.at("vllm:request_time_per_output_token_seconds_count"), 1);  // one token has no time between two
+  EXPECT_DOUBLE_EQ(samples.at("vllm:request_time_per_output_token_seconds_sum"), 0.01);
   EXPECT_DOUBLE_EQ(samples.at("vllm:e2e_request_latency_seconds_sum"), 0.52);
   EXPECT_DOUBLE_EQ(samples.at("vllm:request_queue_time_seconds_sum"), 0.1);
   EXPECT_DOUBLE_EQ(samples.at("vllm:request_prefill_time_seconds_sum"), 0.4);
