@@ -184,7 +184,9 @@ def measure_stretch(args):
                 state["long"] = Stream(server.port, prompts(4096), 2)
                 return [state["long"]]
 
-            streams = drive([Stream(server.port, prompts(64), args.stretch_tokens) for _ in range(4)], more)
+            # The streams must outlive the prompt: the smaller its pieces, the longer it takes.
+            tokens = args.stretch_tokens * (4 if float(stretch) < 2 else 1)
+            streams = drive([Stream(server.port, prompts(64), tokens) for _ in range(4)], more)
             long = state["long"]
             begin, end = long.sent, long.times[0]
             gaps = [(a, b - a) for s in streams if s is not long for a, b in zip(s.times, s.times[1:])]
