@@ -123,12 +123,11 @@ void AttendOp::attend_piece(const Step& step, size_t row, size_t kv_head, size_t
   const AttendPart block = part_at(scores + kAttendHeads * kKvBlock, group_);
   clear(out, group_, head_dim_);
   for (size_t at = begin; at < end; at += kKvBlock) {
-    step.kernels.attend_block[step.kv_type](
-        {q_.row(step, row) + kv_head * group_ * head_dim_, group_, head_dim_,
-         state->keys(op_.state_layer, static_cast<uint32_t>(at)) + offset * element,
-         state->values(op_.state_layer, static_cast<uint32_t>(at)) + offset * element,
-         std::min(kKvBlock, end - at), stride, scale_, scores},
-        block);
+    step.kernels.attend_block[step.kv_type]({q_.row(step, row) + kv_head * group_ * head_dim_, group_, head_dim_,
+                                             state->keys(op_.state_layer, static_cast<uint32_t>(at)) + offset * element,
+                                             state->values(op_.state_layer, static_cast<uint32_t>(at)) + offset * element,
+                                             std::min(kKvBlock, end - at), stride, scale_, scores},
+                                            block);
     join(step.kernels, block, group_, head_dim_, out);
   }
 }
