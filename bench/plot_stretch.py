@@ -63,9 +63,11 @@ def main():
         out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" {dash}/>')
 
     floor = []
-    for step in range(26, 101):
-        stretch = 1 + step / 25 * 0.75
-        value = floor_of(stretch, fixed, experts, plain, alone) if stretch <= max(places[r["stretch"]] for r in finite) else None
+    for step in range(1, 200):
+        stretch = 1 + step / 20
+        if stretch > max(places[row["stretch"]] for row in finite):
+            break
+        value = floor_of(stretch, fixed, experts, plain, alone)
         if value is not None and value <= top:
             floor.append((stretch, value))
     line(floor, "#999", 'stroke-dasharray="6 4"')
