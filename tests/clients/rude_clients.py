@@ -117,7 +117,7 @@ def main():
     arguments.add_argument("--requests", type=int, default=1000)
     arguments = arguments.parse_args()
     failures = []
-    with serving(arguments.binary, arguments.model) as server:
+    with serving(arguments.binary, arguments.model, "--cache-bytes", "4MiB") as server:  # full before memory is looked at
         ask = lambda: server.post("/v1/chat/completions", {**CHAT, "max_tokens": 60})[1]["choices"]
         expected = ask()
 
