@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace teapot::engine {
@@ -79,8 +81,22 @@ TEST(JobQueue, CloseCancelsEverything) {
 
 TEST(JobQueue, ANudgeEndsAWait) {
   JobQueue queue(2);
-  std::jthread waiter([&] { queue.wait(); });
+  std::atomic<int> waits = 0;
+  std::jthread waiter([&] {
+    for (int i = 0; i < 2; ++i) {
+      queue.wait();
+      ++waits;
+    }
+  });
+  const auto after = [&](int wanted) {
+    while (waits < wanted) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return waits.load();
+  };
   queue.nudge();
+  EXPECT_EQ(after(1), 1);  // one nudge is one end
+  queue.nudge();
+  EXPECT_EQ(after(2), 2);
 }
 
 }  // namespace
