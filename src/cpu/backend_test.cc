@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "cpu/isa.h"
+#include "cpu/every_kernel.h"
 #include "cpu/tiny_model.h"
 
 namespace teapot::cpu {
@@ -106,16 +106,8 @@ double relative_error(const std::vector<float>& ours, const std::vector<TinyRefe
   return std::sqrt(difference / norm);
 }
 
-using Params = std::tuple<const char*, plan::WeightType>;
-
-class Backend : public testing::TestWithParam<Params> {
+class Backend : public EveryKernel {
  protected:
-  void SetUp() override {
-    if (const auto kernels = select_kernels(isa()); !kernels) GTEST_SKIP() << kernels.error().message;
-  }
-  const char* isa() const { return std::get<0>(GetParam()); }
-  plan::WeightType type() const { return std::get<1>(GetParam()); }
-
   Options options(int threads = 2, const char* activations = "int8", const char* kv = "f16") const {
     return {isa(), kv, activations, "best", threads, "off"};
   }
@@ -239,16 +231,13 @@ TEST_P(Backend, ArgmaxIsTheLargestLogitWhetherLogitsAreKeptOrNot) {
   EXPECT_TRUE(runner.result.logits[0].empty());
 }
 
-std::string name_of(const testing::TestParamInfo<Params>& info) {
-  return fmt::format("{}_{}", std::get<0>(info.param), plan::info(std::get<1>(info.param)).name);
-}
 INSTANTIATE_TEST_SUITE_P(All, Backend,
-                         testing::Combine(testing::Values("scalar", "avx2", "avx512", "avx512vnni", "amx"),
+                         testing::Combine(all_instruction_sets(),
                                           testing::Values(plan::WeightType::kF32, plan::WeightType::kF16, plan::WeightType::kBF16,
                                                           plan::WeightType::kQ8_0, plan::WeightType::kQ4_0, plan::WeightType::kQ5_1,
                                                           plan::WeightType::kQ4_K, plan::WeightType::kQ5_K, plan::WeightType::kQ6_K,
                                                           plan::WeightType::kIQ4_XS)),
-                         name_of);
+                         kernel_name);
 
 // Chunks as long as a server's, on the best table that there is; every tiled kernel of many tokens takes part.
 TEST(LongChunks, GiveTheSameBits) {

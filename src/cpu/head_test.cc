@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "cpu/backend.h"
-#include "cpu/isa.h"
+#include "cpu/every_kernel.h"
 #include "cpu/tiny_model.h"
 
 namespace teapot::cpu {
@@ -156,16 +156,8 @@ plan::StepPacket random_packet(std::mt19937& rng, size_t rows, uint32_t top_k) {
   return packet;
 }
 
-using Params = std::tuple<const char*, plan::WeightType>;
-
-class Head : public testing::TestWithParam<Params> {
+class Head : public EveryKernel {
  protected:
-  void SetUp() override {
-    if (const auto kernels = select_kernels(isa()); !kernels) GTEST_SKIP() << kernels.error().message;
-  }
-  const char* isa() const { return std::get<0>(GetParam()); }
-  plan::WeightType type() const { return std::get<1>(GetParam()); }
-
   Options options(int threads = 2) const { return {.isa = isa(), .pages = "4k", .threads = threads, .bind = "off"}; }
 
   // By their names: how a step may be laid out, with the head's short and long way.
@@ -273,14 +265,10 @@ TEST_P(Head, ANanAmongTheLogitsLeavesNothing) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Params>& info) {
-  return fmt::format("{}_{}", std::get<0>(info.param), plan::info(std::get<1>(info.param)).name);
-}
 INSTANTIATE_TEST_SUITE_P(All, Head,
-                         testing::Combine(testing::Values("scalar", "avx2", "avx512", "avx512vnni", "amx"),
-                                          testing::Values(plan::WeightType::kF32, plan::WeightType::kBF16, plan::WeightType::kQ8_0,
-                                                          plan::WeightType::kQ4_K)),
-                         name_of);
+                         testing::Combine(all_instruction_sets(), testing::Values(plan::WeightType::kF32, plan::WeightType::kBF16,
+                                                                                  plan::WeightType::kQ8_0, plan::WeightType::kQ4_K)),
+                         kernel_name);
 
 TEST(HeadErrors, PacketsThatAskForTheImpossibleAreRefused) {
   const TinyModel model(plan::WeightType::kF32);

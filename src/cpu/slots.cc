@@ -28,7 +28,8 @@ Slots::Slots(const plan::StateLayout& layout, KvType kv_type, bool bf16_recurren
     : sizes_(layout, kv_type, bf16_recurrent), page_size_(pages), team_(team), pages_(sizes_.page_bytes, pages) {}
 
 // What the open slots will still take counts as taken.
-Status Slots::check_memory(uint32_t tokens) const {
+Status Slots::check_room(uint32_t tokens) const {
+  if (open_ >= 0xffff) return fail(ErrorKind::kMemory, "more than {} sequences", 0xffff);
   uint64_t promised = 0;
   for (const auto& slot : slots_) {
     if (slot) promised += (StateSizes::pages_of(slot->capacity()) - slot->pages().size()) * sizes_.page_bytes;
@@ -58,8 +59,7 @@ Result<plan::SlotId> Slots::place(SequenceState state) {
 }
 
 Result<plan::SlotId> Slots::open(uint32_t tokens) {
-  if (open_ >= 0xffff) return fail(ErrorKind::kMemory, "more than {} sequences", 0xffff);
-  TEAPOT_CHECK(check_memory(tokens));
+  TEAPOT_CHECK(check_room(tokens));
   TEAPOT_TRY(Arena arena, take_memory(true));
   return place(SequenceState(sizes_, std::move(arena), tokens));
 }
@@ -72,8 +72,7 @@ Result<plan::SlotId> Slots::fork(plan::SlotId from, uint32_t position, uint32_t 
     return fail(ErrorKind::kInternal, "fork: slot {} at {} of {} tokens, with room for {}", static_cast<size_t>(from), position,
                 source->committed(), tokens);
   }
-  if (open_ >= 0xffff) return fail(ErrorKind::kMemory, "more than {} sequences", 0xffff);
-  TEAPOT_CHECK(check_memory(tokens));
+  TEAPOT_CHECK(check_room(tokens));
   TEAPOT_TRY(Arena arena, take_memory(false));
   SequenceState state(sizes_, std::move(arena), tokens);
   if (Status followed = state.follow(*source, position, pages_); !followed) {

@@ -30,7 +30,7 @@ class Slots {
   const StateSizes& sizes() const { return sizes_; }
 
  private:
-  Status check_memory(uint32_t tokens) const;
+  Status check_room(uint32_t tokens) const;
   // Own memory of a state; cleared, unless it is going to be written anyway.
   Result<Arena> take_memory(bool cleared);
   Result<plan::SlotId> place(SequenceState state);
