@@ -84,11 +84,6 @@ std::string ChatReply::events(ReplyStep step) {
   return out + sse(last);
 }
 
-std::string ChatReply::last_events() {
-  if (!include_usage_) return "";
-  Json usage = envelope(head_, ".chunk", Json::array());
-  usage["usage"] = usage_json(usage_);
-  return sse(usage);
-}
+std::string ChatReply::last_events() { return include_usage_ ? usage_event(head_, ".chunk", usage_) : ""; }
 
 }  // namespace teapot::server

@@ -62,11 +62,6 @@ std::string CompletionReply::events(ReplyStep step) {
   return out + sse(last);
 }
 
-std::string CompletionReply::last_events() {
-  if (!include_usage_) return "";
-  Json usage = envelope(head_, "", Json::array());
-  usage["usage"] = usage_json(usage_);
-  return sse(usage);
-}
+std::string CompletionReply::last_events() { return include_usage_ ? usage_event(head_, "", usage_) : ""; }
 
 }  // namespace teapot::server

@@ -102,6 +102,12 @@ Json CompletionLogprobs::json() const {
 
 std::string sse(const Json& json) { return "data: " + dump_json(json) + "\n\n"; }
 
+std::string usage_event(const ReplyHead& head, const std::string& object_suffix, const Usage& usage) {
+  Json event = envelope(head, object_suffix, Json::array());
+  event["usage"] = usage_json(usage);
+  return sse(event);
+}
+
 const std::string kSseDone = "data: [DONE]\n\n";
 const std::string kSseKeepAlive = ": keep-alive\n\n";
 

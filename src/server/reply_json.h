@@ -59,7 +59,9 @@ class CompletionLogprobs {
   size_t offset_ = 0;
 };
 
-std::string sse(const Json& json);       // "data: …\n\n"
+std::string sse(const Json& json);  // "data: …\n\n"
+// The event of no choice that stands at the end of a stream.
+std::string usage_event(const ReplyHead& head, const std::string& object_suffix, const Usage& usage);
 extern const std::string kSseDone;       // "data: [DONE]\n\n"
 extern const std::string kSseKeepAlive;  // a comment
 

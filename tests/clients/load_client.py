@@ -35,6 +35,13 @@ def post_bytes(body, path="/v1/chat/completions"):
     return f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
 
 
+def leave(server, body, pick, seconds):
+    """Asks, and goes away within so many seconds."""
+    with connect(server) as connection:
+        connection.sendall(post_bytes({**body, "stream": pick.random() < 0.7}))
+        time.sleep(pick.random() * seconds)
+
+
 def streamed(server, body):
     """-> {choice: (text, finish reason)}, usage"""
     status, _, text = server.request("POST", "/v1/chat/completions", {**body, "stream": True, "stream_options": {"include_usage": True}})
@@ -94,10 +101,7 @@ def crowd(server, clients, seed):
         body = chat_body(seeds[number])
         try:
             if own.random() < 0.3:  # leaves, maybe before its first token
-                with connect(server) as connection:
-                    connection.sendall(post_bytes({**body, "stream": own.random() < 0.7, "max_tokens": 500}))
-                    time.sleep(own.random() * 0.3)
-                return
+                return leave(server, {**body, "max_tokens": 500}, own, 0.3)
             got = (streamed if own.random() < 0.7 else whole)(server, body)[0]
             assert got == alone[seeds[number]], f"{body}\nalone {alone[seeds[number]]}\n  now {got}"
         except Exception as error:

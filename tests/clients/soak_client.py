@@ -4,7 +4,7 @@ Conversations of mixed lengths, a fifth of the requests left before their end, t
 that its request got alone before; memory stays where it is after the first fifth of the time (within 2 % of its mean); in the end nothing
 runs."""
 import argparse, random, sys, threading, time
-from load_client import QUESTIONS, chat_body, connect, idle, post_bytes, streamed, whole
+from load_client import QUESTIONS, chat_body, idle, leave, streamed, whole
 from teapot_server import serving
 
 LEAVING = 0.2
@@ -51,9 +51,7 @@ def main():
                 body, alone = pick.choice(requests)
                 try:
                     if pick.random() < LEAVING:
-                        with connect(server) as connection:
-                            connection.sendall(post_bytes({**body, "stream": pick.random() < 0.7, "max_tokens": 400}))
-                            time.sleep(pick.random() * 0.2)
+                        leave(server, {**body, "max_tokens": 400}, pick, 0.2)
                         left[0] += 1
                         continue
                     got = (streamed if pick.random() < 0.7 else whole)(server, body)[0]
