@@ -102,7 +102,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       .add_option("--step-timeout", options.engine.step_timeout_s, "Seconds after which a step that has not ended is reported; 0: never")
       ->check(kSeconds)
       ->capture_default_str();
-  command.add_option("--warmup", options.engine.warmup, "Runs of each decode plan before the model is ready")
+  command.add_option("--warmup", options.engine.warmup, "Runs of the decode plans of 1, 2, 4, ... rows before the model is ready")
       ->check(CLI::Range(0u, 1000u))
       ->capture_default_str();
   command.add_flag("--require-plan", options.engine.require_plan, "Prepare every step shape that can occur, or do not start");

@@ -1,5 +1,4 @@
 // teapot serve MODEL: the OpenAI-compatible server.
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 

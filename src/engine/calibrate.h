@@ -9,8 +9,8 @@
 
 namespace teapot::engine {
 
-// Runs each decode shape `warmup` times and once more for its cost, and pieces of a prompt where a limit depends on their cost, in states
-// that are closed afterwards: no sequence can tell. Errors are the backend's.
+// Runs the decode shapes among the nodes of `cost` `warmup` times and once more for their cost, and pieces of a prompt where a limit
+// depends on their cost, in states that are closed afterwards: no sequence can tell. Errors are the backend's.
 Status calibrate(plan::Backend& backend, PlanCache& plans, const SchedulerOptions& options, uint32_t vocab, uint32_t warmup,
                  StepCost& cost);
 

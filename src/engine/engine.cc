@@ -1,7 +1,6 @@
 #include "engine/engine.h"
 
 #include <algorithm>
-#include <cmath>
 #include <future>
 #include <optional>
 #include <thread>
@@ -68,7 +67,6 @@ class Engine::Impl {
   const ContextLimit& limit() const { return limit_; }
   const std::vector<plan::SwitchReport>& switches() const { return switches_; }
   const std::vector<std::string>& notes() const { return notes_; }
-  PlanCounters plan_counters() const { return {.hits = plans_->hits(), .misses = plans_->misses()}; }
 
  private:
   void live(const Progress& progress, std::promise<Status> ready) {
@@ -117,7 +115,7 @@ class Engine::Impl {
     } else if (!options.cache_bytes) {
       cache_bytes.reason = "a quarter of the memory that was free after loading";
     }
-    return {report("warmup", options_.warmup, "runs of each decode plan", defaults.warmup),
+    return {report("warmup", options_.warmup, "runs of the decode plans of 1, 2, 4, ... rows", defaults.warmup),
             report("require-plan", options_.require_plan, "", defaults.require_plan),
             report("prefill-chunk", options.prefill_chunk, "", usual.prefill_chunk),
             report("max-seqs", options.max_seqs, "", usual.max_seqs),
@@ -235,6 +233,5 @@ std::vector<plan::SwitchReport> Engine::switches() const {
   return all;
 }
 const std::vector<std::string>& Engine::notes() const { return impl_->notes(); }
-Engine::PlanCounters Engine::plan_counters() const { return impl_->plan_counters(); }
 
 }  // namespace teapot::engine

@@ -21,7 +21,7 @@ struct EngineOptions {
   model::WeightOptions weights = {};  // for load_engine; create takes a model that was loaded with them
   uint32_t context = 0;               // tokens a sequence may have; 0: the model's limit, or what memory holds for max_seqs of them
   uint32_t max_queue = 64;            // waiting requests; one more is kBusy
-  uint32_t warmup = 3;                // runs of each decode plan before the engine is ready
+  uint32_t warmup = 3;                // runs of the decode plans of 1, 2, 4, ... rows before the engine is ready
   bool require_plan = false;          // a step without a plan of its own is an error, instead of being laid out while it waits
   SchedulerOptions scheduler = {};
   double step_timeout_s = 60;  // a step that takes longer is reported; 0: none is
@@ -64,12 +64,6 @@ class Engine {
   const model::GenerationConfig& generation() const;
   std::vector<plan::SwitchReport> switches() const;
   const std::vector<std::string>& notes() const;  // what a user should be told once about how the engine runs
-
-  // Steps that found their plan prepared, and those that had to wait for it.
-  struct PlanCounters {
-    uint64_t hits, misses;
-  };
-  PlanCounters plan_counters() const;
 
  private:
   class Impl;

@@ -72,14 +72,14 @@ class EngineOnDemo : public ::testing::Test {
 };
 
 TEST_F(EngineOnDemo, StepsThatFoundTheirPlanAreCounted) {
-  EXPECT_EQ(engine_->plan_counters().hits, 0u);  // the warm-up is not counted
-  EXPECT_EQ(engine_->plan_counters().misses, 0u);
+  EXPECT_EQ(engine_->status().plan_hits, 0u);  // the warm-up is not counted
+  EXPECT_EQ(engine_->status().plan_misses, 0u);
   const GenerateRequest wanted = request(5);
   const size_t steps = (wanted.prompt.size() + 15) / 16 + 4;  // the first token is the prefill's
   ids_of(wanted);
-  const auto first = engine_->plan_counters();
-  EXPECT_EQ(first.hits, steps);
-  EXPECT_EQ(first.misses, 0u);
+  const EngineStatus first = engine_->status();
+  EXPECT_EQ(first.plan_hits, steps);
+  EXPECT_EQ(first.plan_misses, 0u);
 }
 
 TEST_F(EngineOnDemo, RequiredPlansAreAllThere) {
@@ -91,8 +91,8 @@ TEST_F(EngineOnDemo, RequiredPlansAreAllThere) {
   ASSERT_TRUE(loaded) << loaded.error().message;
   engine_ = std::move(loaded->engine);
   EXPECT_EQ(ids_of(request(12, 7)), expected);
-  EXPECT_EQ(engine_->plan_counters().misses, 0u);
-  EXPECT_NE(engine_->plan_counters().hits, 0u);
+  EXPECT_EQ(engine_->status().plan_misses, 0u);
+  EXPECT_NE(engine_->status().plan_hits, 0u);
 }
 
 TEST_F(EngineOnDemo, PlansCannotBeRequiredOfStepsThatAreLaidOutAsTheyCome) {

@@ -9,7 +9,6 @@
 #include <deque>
 #include <limits>
 #include <map>
-#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 // Requests in order of arrival, a bounded number of them waiting. Any thread submits and cancels, one takes.
 #pragma once
 
-#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <memory>

@@ -81,7 +81,7 @@ struct EngineStatus {
   uint64_t prefilled_tokens = 0;  // computed
   uint64_t generation_tokens = 0;
   uint64_t cache_queries = 0, cache_hits = 0;
-  uint64_t plan_hits = 0, plan_misses = 0;
+  uint64_t plan_hits = 0, plan_misses = 0;  // steps that found their plan prepared, and those that had to wait for it
 };
 
 }  // namespace teapot::engine

@@ -11,10 +11,10 @@ Result<plan::PlanId> PlanCache::prepare(plan::StepShape shape) {
 
 Result<plan::PlanId> PlanCache::get(plan::StepShape shape) {
   if (const auto it = plans_.find(shape); it != plans_.end()) {
-    hits_.fetch_add(1, std::memory_order_relaxed);
+    ++hits_;
     return it->second;
   }
-  misses_.fetch_add(1, std::memory_order_relaxed);
+  ++misses_;
   if (required_) {
     return fail(ErrorKind::kInternal, "no plan was prepared for a step of {} rows, and plans are required", shape.rows);
   }

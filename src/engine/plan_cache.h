@@ -1,7 +1,6 @@
 // Plans by step shape: those that can occur are prepared beforehand, others when they first occur. Belongs to the thread that runs steps.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 
@@ -31,16 +30,16 @@ class PlanCache {
   // For a step that is to run now.
   Result<plan::PlanId> get(plan::StepShape shape);
 
-  // Of get(); any thread may ask.
-  uint64_t hits() const { return hits_.load(std::memory_order_relaxed); }
-  uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
+  // Of get().
+  uint64_t hits() const { return hits_; }
+  uint64_t misses() const { return misses_; }
 
  private:
   plan::Backend& backend_;
   Writer write_;
   bool required_ = false;
   std::map<plan::StepShape, plan::PlanId> plans_;
-  std::atomic<uint64_t> hits_ = 0, misses_ = 0;
+  uint64_t hits_ = 0, misses_ = 0;
 };
 
 }  // namespace teapot::engine

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "engine/collecting_sink.h"
 
 namespace teapot::engine {

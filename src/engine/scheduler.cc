@@ -2,7 +2,6 @@
 #include "engine/scheduler.h"
 
 #include <algorithm>
-#include <cassert>
 
 namespace teapot::engine {
 namespace {
@@ -50,7 +49,7 @@ Status Scheduler::check_fits(uint32_t choices, uint32_t room) const {
 
 bool Scheduler::fits(const Job& job) const {
   const auto choices = static_cast<uint32_t>(job.choices.size());
-  return seats_taken_ + choices <= options_.max_seqs &&
+  return running_ + choices <= options_.max_seqs &&
          promised_ + choices * backend_.state_bytes(room_of(job.request, context_)) <= budget_.running;
 }
 
@@ -80,7 +79,6 @@ void Scheduler::admit(const std::shared_ptr<Job>& job) {
     queue_.done(*job);
     return dismiss(job, FinishReason::kError, Error{ErrorKind::kMemory, fmt::format("no memory for the tokens of {} sequences", choices)});
   }
-  seats_taken_ += choices;
   running_ += choices;
   promised_ += choices * backend_.state_bytes(room);
   if (caches(*sequence) && backend_.recurrent() && cache_.budget_bytes() > 0) {
@@ -196,7 +194,6 @@ void Scheduler::end(Sequence& sequence, FinishReason reason, const std::optional
 void Scheduler::leave(Sequence& sequence, FinishReason reason, const std::optional<Error>& error) {
   sequence.ended = true;
   if (!sequence.begun) tell(sequence, BeginEvent{0}, Clock::now());
-  --seats_taken_;
   --running_;
   promised_ -= backend_.state_bytes(sequence.room);
   tell(sequence, EndEvent{reason, error}, Clock::now());

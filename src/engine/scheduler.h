@@ -102,7 +102,6 @@ class Scheduler {
   std::vector<std::pair<Sequence*, uint32_t>> sampled_;  // of the step: who gets a token, from which result
   std::vector<Result<TokenEvent>> tokens_;               // [sampled]
   uint64_t promised_ = 0;                                // bytes that running sequences may come to
-  uint32_t seats_taken_ = 0;
   Clock::time_point last_step_end_{};
   int64_t last_step_worked_ = 0;  // ns of processor time by then
   bool idle_ = true;

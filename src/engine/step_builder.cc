@@ -15,7 +15,9 @@ constexpr uint32_t kPlainEvery = 32;  // 3 % of the steps, 1.5 % of the time at 
 }  // namespace
 
 StepBuilder::StepBuilder(const SchedulerOptions& options, const Vocabulary& vocabulary, const StepCost& cost)
-    : options_(options), vocabulary_(vocabulary), cost_(cost) {}
+    : options_(options), vocabulary_(vocabulary), cost_(cost) {
+  for (const int32_t id : vocabulary_.unsampled) packet_.biases.push_back({id, -std::numeric_limits<float>::infinity()});
+}
 
 plan::RowReturn StepBuilder::wants(const Sequence& sequence) const {
   const plan::RowReturn least = sequence.sampler.wants();
@@ -60,9 +62,8 @@ bool StepBuilder::build(std::span<const std::unique_ptr<Sequence>> sequences) {
   packet_.sequences.clear();
   packet_.returns.assign(rows, plan::RowReturn::kNothing);
   packet_.top_k = 0;
-  packet_.biases.clear();
+  packet_.biases.resize(vocabulary_.unsampled.size());  // what all rows share stays from step to step
   packet_.masks.assign(rows, {});
-  for (const int32_t id : vocabulary_.unsampled) packet_.biases.push_back({id, -std::numeric_limits<float>::infinity()});
   results_ = 0;
   for (const auto& sequence : sequences) {
     if (sequence->rows > 0) add(*sequence);
