@@ -62,6 +62,10 @@ class CpuBackend final : public plan::Backend {
   }
   void close_slot(plan::SlotId slot) override { slots_->close(slot); }
   void seal_slot(plan::SlotId slot) override { slots_->find(slot)->seal(); }
+  Status accept(plan::SlotId slot, uint32_t rows) override {
+    return fail(ErrorKind::kInternal, "accept: {} rows of slot {}", rows, static_cast<size_t>(slot));
+  }
+  uint32_t mtp_committed(plan::SlotId) const override { return 0; }
   uint32_t committed(plan::SlotId slot) const override { return slots_->find(slot)->committed(); }
   std::span<const plan::PageId> pages(plan::SlotId slot) const override { return slots_->find(slot)->pages(); }
   uint64_t state_bytes(uint32_t tokens) const override { return slots_->sizes().state_bytes(tokens); }

@@ -127,6 +127,8 @@ class Counter {
     multiply(traffic, op.matrix, facts_.asked);
   }
 
+  void add(const plan::MtpCombine&) {}
+  void add(const plan::KeepHidden&) {}
   void add(const plan::Tap&) {}
 
   const plan::Plan& plan_;

@@ -57,6 +57,8 @@ class FakeBackend final : public plan::Backend {
     FakeStates::State& state = states_.at(slot);
     state.capacity = state.committed;
   }
+  Status accept(plan::SlotId, uint32_t) override { return fail(ErrorKind::kInternal, "accept"); }
+  uint32_t mtp_committed(plan::SlotId) const override { return 0; }
   uint32_t committed(plan::SlotId slot) const override { return states_.look(slot).committed; }
   std::span<const plan::PageId> pages(plan::SlotId slot) const override { return states_.look(slot).pages; }
   uint64_t state_bytes(uint32_t tokens) const override { return states_.state_bytes(tokens); }

@@ -84,6 +84,20 @@ Result<Model> load_gguf(const Source& source, const WeightOptions& options) {
 
 }  // namespace
 
+Status Model::speculate(uint32_t depth) {
+  if (!ids.mtp) return fail(ErrorKind::kUnsupported, "{}: the checkpoint has no MTP layer", path);
+  const std::vector<LayerWeights>& layers = ids.mtp->layers;
+  if (layers.size() != 1 || !std::holds_alternative<AttentionWeights>(layers.front().mixer)) {
+    return fail(ErrorKind::kUnsupported, "{}: {} MTP layer{} {}; one with attention is supported", path, layers.size(),
+                layers.size() == 1 ? "" : "s",
+                std::holds_alternative<AttentionWeights>(layers.front().mixer) ? "with attention" : "without attention");
+  }
+  layout.mtp_layers = 1;
+  layout.hidden = config.hidden;
+  layout.verify_rows = depth + 1;
+  return {};
+}
+
 Result<ModelConfig> load_config(const Source& source) {
   TEAPOT_TRY(const Json json, read_json_file(source.config));
   if (!json.is_object()) return fail(ErrorKind::kInvalid, "{}: expected a JSON object", source.config);

@@ -31,6 +31,10 @@ struct Model {
   SkippedByReason skipped;
   std::variant<Checkpoint, Gguf> source;  // a Hugging Face directory's tensors, or a GGUF file with its metadata
 
+  // Makes room for MTP in the states (layout): drafts of up to `depth` tokens, at least 1. Before a backend is given the layout.
+  // kUnsupported with what the checkpoint has instead, if it has no MTP layer or not one that can draft.
+  Status speculate(uint32_t depth);
+
   const Checkpoint& checkpoint() const {
     const auto* gguf = std::get_if<Gguf>(&source);
     return gguf != nullptr ? gguf->checkpoint : std::get<Checkpoint>(source);

@@ -19,9 +19,16 @@ enum class PlanId : uint16_t {};
 enum class PageId : uint32_t {};
 
 constexpr uint32_t kPagePositions = 256;  // of a KV page: the block of attention partials (design section 4)
+constexpr uint32_t kHiddenRows = 32;      // final hidden states that a state keeps: so many tokens may pass before the MTP layer sees them
 
 // What a row of the step gives back.
-enum class RowReturn : uint8_t { kNothing, kArgmax, kTopK, kLogits };
+enum class RowReturn : uint8_t {
+  kNothing,
+  kArgmax,
+  kTopK,
+  kLogits,
+  kDraft  // as kArgmax, and how likely it is among the ids that were compared
+};
 
 // Consecutive tokens of one sequence within a step.
 struct SequenceRows {
@@ -44,6 +51,12 @@ struct BiasRange {
 };
 
 constexpr uint32_t kMaxTopK = 64;
+constexpr uint32_t kHeadRowGroup = 16;  // rows of a matrix that lie side by side
+
+// Consecutive rows of the head's matrix.
+struct HeadRows {
+  uint32_t first, count;
+};
 
 // One step's input. Flat and reused; the rows of a sequence are consecutive, sequences stand in the order of `sequences`.
 struct StepPacket {
@@ -53,6 +66,9 @@ struct StepPacket {
   uint32_t top_k = 0;                   // of the kTopK rows: 1 to kMaxTopK
   std::vector<LogitBias> biases = {};   // of kArgmax and kTopK rows
   std::vector<BiasRange> masks = {};    // [rows], or empty: no row has biases
+  // The ids that kDraft rows choose among, ascending, whole groups of kHeadRowGroup (but for the last of the vocabulary); empty: all. With
+  // it no row returns anything but kDraft.
+  std::vector<HeadRows> head_rows = {};
 };
 
 struct Candidate {
@@ -69,9 +85,10 @@ struct TapResult {
 
 // One step's output, valid until the next run.
 struct StepResult {
-  std::vector<uint32_t> rows;   // rows with a return, ascending
-  std::vector<int32_t> argmax;  // [rows]: lowest id among equals; -1 if a logit is NaN or all ids are out
-  std::vector<float> max;       // [rows]: the logit of argmax, biases added; of -1: NaN if a logit is NaN, -inf if all ids are out
+  std::vector<uint32_t> rows;      // rows with a return, ascending
+  std::vector<int32_t> argmax;     // [rows]: lowest id among equals; -1 if a logit is NaN or all ids are out
+  std::vector<float> max;          // [rows]: the logit of argmax, biases added; of -1: NaN if a logit is NaN, -inf if all ids are out
+  std::vector<float> probability;  // [rows] of argmax, for kDraft
   std::vector<std::span<const Candidate>>
       top;  // [rows] each up to top_k for kTopK, else, or if a logit is NaN, empty: falling logits, rising ids among equals
   std::vector<std::span<float>> logits;  // [rows] each [vocab] for kLogits, else empty; no biases added; the sampler may change them
@@ -92,6 +109,10 @@ struct SwitchReport {
 
 // The states of sequences. A slot is one state: recurrent states and windows of its own, and a table of KV pages, which it may share with
 // other slots as far as they hold the same tokens. Pages are taken as tokens come and go back with the last slot that holds them.
+//
+// With speculation (StateLayout::mtp_layers): kModelMtp steps keep the MTP layer where the model is, kModel steps leave it behind, by at
+// most kHiddenRows - 1 tokens; kMtpState steps, at position mtp_committed, make it catch up. Draft steps have one row a sequence, at its
+// committed position and then, guess after guess, at those behind it; they need a layer that has caught up.
 class StateStore {
  public:
   virtual ~StateStore() = default;
@@ -108,7 +129,13 @@ class StateStore {
   // No more tokens will come: its room is what it holds, and memory that was meant for more is free for others.
   virtual void seal_slot(SlotId slot) = 0;
 
+  // Of the slot's rows in its last step, which were kVerify, the first `rows` (at least 1) are part of the state from now on, as if they
+  // had been run one after the other; the others never were. Before anything else is done with the slot but closing it. kInternal if there
+  // are no such rows.
+  virtual Status accept(SlotId slot, uint32_t rows) = 0;
+
   virtual uint32_t committed(SlotId slot) const = 0;             // tokens in the state
+  virtual uint32_t mtp_committed(SlotId slot) const = 0;         // of them, those that the MTP layer has seen; without it, none
   virtual std::span<const PageId> pages(SlotId slot) const = 0;  // those taken so far, in the order of positions; valid until a step
 
   virtual uint64_t state_bytes(uint32_t tokens) const = 0;  // of a slot with room for so many, sharing nothing

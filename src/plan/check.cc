@@ -69,7 +69,10 @@ class Checker {
     const uint64_t kv_width = uint64_t{layout_.kv_heads} * layout_.head_dim;
     require(op.heads > 0 && layout_.kv_heads > 0 && op.heads % layout_.kv_heads == 0, "heads", "{} for {} KV heads", op.heads,
             layout_.kv_heads);
-    read("q", op.q, width);
+    const bool queries = op.q != kNoBuffer;
+    require(queries == (op.out != kNoBuffer), "out", "queries without an output, or an output without queries");
+    require(queries || op.gate == kNoBuffer, "gate", "a gate without queries");
+    if (queries) read("q", op.q, width);
     if (op.gate != kNoBuffer) read("gate", op.gate, width);
     read("k", op.k, kv_width);
     read("v", op.v, kv_width);
@@ -78,7 +81,8 @@ class Checker {
     require(op.rotary_dim % 2 == 0 && op.rotary_dim <= layout_.head_dim, "rotary_dim", "{} of {} elements", op.rotary_dim,
             layout_.head_dim);
     require(std::isfinite(op.rope_theta) && op.rope_theta > 0, "rope_theta", "{}", op.rope_theta);
-    state("state_layer", op.state_layer, layout_.attention_layers, attention_states_);
+    state("state_layer", op.state_layer, layout_.kv_layers(), attention_states_);
+    if (!queries) return;
     require(op.out != op.q && op.out != op.gate && op.out != op.k && op.out != op.v, "out", "is one of the inputs");
     write("out", op.out, width);
   }
@@ -142,6 +146,23 @@ class Checker {
     equal("matrix cols", matrix("matrix", op.matrix).cols, hidden);
     require(op.hidden != op.x, "hidden", "is x");
     write("hidden", op.hidden, hidden);
+  }
+
+  void check(const MtpCombine& op) {
+    require(layout_.mtp_layers > 0 && layout_.hidden > 0, "layout", "no MTP layer, or hidden states of no elements");
+    const Size table = matrix("table", op.table);
+    equal("table cols", table.cols, layout_.hidden);
+    if (op.hidden != kNoBuffer) read("hidden", op.hidden, layout_.hidden);
+    norm("embedding_norm", op.embedding_norm, layout_.hidden, op.eps);
+    norm("hidden_norm", op.hidden_norm, layout_.hidden, op.eps);
+    same("combine", matrix("combine", op.combine), {layout_.hidden, uint64_t{2} * layout_.hidden});
+    require(op.out != op.hidden, "out", "is the hidden states");
+    write("out", op.out, layout_.hidden);
+  }
+
+  void check(const KeepHidden& op) {
+    require(layout_.hidden > 0, "layout", "hidden states of no elements");
+    read("hidden", op.hidden, layout_.hidden);
   }
 
   void check(const Tap& op) {

@@ -59,6 +59,25 @@ Status check_rows(const StepPacket& packet, const PacketLimits& limits) {
   return {};
 }
 
+Status check_head_rows(const StepPacket& packet, size_t vocab) {
+  if (packet.head_rows.empty()) return {};
+  const auto whole = [&](uint64_t row) { return row % kHeadRowGroup == 0 || row == vocab; };
+  uint64_t end = 0;
+  for (const auto& [first, count] : packet.head_rows) {
+    if (count == 0 || first < end || !whole(first) || !whole(uint64_t{first} + count) || uint64_t{first} + count > vocab) {
+      return fail(ErrorKind::kInternal, "packet: {} rows of the head at {}, after {}; expected rising groups of {} below {}", count, first,
+                  end, kHeadRowGroup, vocab);
+    }
+    end = uint64_t{first} + count;
+  }
+  for (const RowReturn asked : packet.returns) {
+    if (asked != RowReturn::kNothing && asked != RowReturn::kDraft) {
+      return fail(ErrorKind::kInternal, "packet: a row that is no draft asks a part of the head");
+    }
+  }
+  return {};
+}
+
 Status check_returns(const StepPacket& packet, size_t vocab) {
   if (vocab == 0 && std::ranges::any_of(packet.returns, [](RowReturn r) { return r != RowReturn::kNothing; })) {
     return fail(ErrorKind::kInternal, "packet asks for results of a plan without a head");
@@ -68,6 +87,7 @@ Status check_returns(const StepPacket& packet, size_t vocab) {
   if (ranked && (packet.top_k == 0 || packet.top_k > most)) {
     return fail(ErrorKind::kInternal, "packet: top_k is {}; expected 1 to {}", packet.top_k, most);
   }
+  TEAPOT_CHECK(check_head_rows(packet, vocab));
   return check_masks(packet, vocab);
 }
 

@@ -19,12 +19,28 @@ namespace teapot::plan {
 enum class BufferId : uint16_t {};
 constexpr BufferId kNoBuffer{0xffff};
 
-// What the rows of a sequence are in a step. Data for schedulers and records: kernels treat all rows alike.
-enum class StepKind : uint8_t { kPrefill, kDecode };
+// What the rows of a sequence are in a step. All rows of a step are computed alike; kinds differ in what becomes of the state.
+enum class StepKind : uint8_t {
+  kPrefill,
+  kDecode,
+  kVerify,  // a known token and guesses at those after it: how many of them hold is said afterwards (StateStore::accept)
+  kDraft    // of a draft plan: a guess is made at what follows, the state stays where it is
+};
+
+// What a plan computes for its rows.
+enum class PlanKind : uint8_t {
+  kModel,     // the layers and the head
+  kModelMtp,  // the same, and the keys and values of the MTP layer (spec 4.3)
+  kMtpState,  // those keys and values alone, for rows that ran as kModel
+  kDraft      // the MTP layer and its head, of one token more than the state holds
+};
+constexpr std::array<std::string_view, 4> kPlanKindNames = {"model", "model+mtp", "mtp state", "draft"};
+constexpr std::string_view name(PlanKind kind) { return kPlanKindNames[static_cast<size_t>(kind)]; }
 
 // Two steps of equal shape run the same plan. Rows are tokens; whose they are is in the packet.
 struct StepShape {
   uint32_t rows;
+  PlanKind kind = PlanKind::kModel;
 
   friend auto operator<=>(const StepShape&, const StepShape&) = default;
 };
@@ -73,16 +89,17 @@ struct GdnStep {
 
 // Norms and rotates q and k, writes k and v to the cache, attends causally, applies the output gate (spec 3.4).
 struct Attend {
-  BufferId q;               // [rows, heads*head_dim] f32
+  BufferId q;               // [rows, heads*head_dim] f32, or kNoBuffer: only keys and values are wanted
   BufferId gate;            // [rows, heads*head_dim] f32, or kNoBuffer (plain Qwen3)
   BufferId k, v;            // [rows, kv_heads*head_dim] f32
-  BufferId out;             // [rows, heads*head_dim] f32
+  BufferId out;             // [rows, heads*head_dim] f32, kNoBuffer with q
   VectorId q_norm, k_norm;  // [head_dim], 1+w folded
   float eps;
   uint32_t heads;
   uint32_t rotary_dim;  // the first rotary_dim of a head's elements are rotated in halves
   float rope_theta;
-  uint32_t state_layer;  // index among the attention layers
+  uint32_t state_layer;         // index among the attention layers, the MTP layer's after the model's
+  uint32_t first_position = 0;  // that is attended to
 };
 
 // residual += W in.
@@ -134,16 +151,34 @@ struct Head {
   BufferId hidden;  // [rows, hidden] f32: after the final norm (MTP's input)
 };
 
+// What the MTP layer reads: out = combine [RMSNorm(table[token]), RMSNorm(h)], h the final hidden state of the position before the row's
+// (spec 4.1). It is that of the row before, where the sequence has one in `hidden`; else what KeepHidden left in its state; at position 0
+// there is none, and out is of no account.
+struct MtpCombine {
+  MatrixId table;                        // [vocab, hidden]
+  BufferId hidden;                       // [rows, hidden] f32: of this step's rows, or kNoBuffer: all are in the states
+  VectorId embedding_norm, hidden_norm;  // [hidden], 1+w folded
+  float eps;
+  MatrixId combine;  // [hidden, 2*hidden]
+  BufferId out;      // [rows, hidden] f32
+};
+
+// Final hidden states of the step's last rows, for MtpCombine in later steps.
+struct KeepHidden {
+  BufferId hidden;  // [rows, hidden] f32
+  bool draft;       // those of the MTP layer: a guess after a guess reads them (spec 4.2)
+};
+
 // Hands a copy of a buffer to whoever asked for a plan with taps (goldens, `teapot logits --hidden`).
 struct Tap {
   BufferId buffer;
   std::string name;  // "hidden.3": layer 3's output, "router.3": its chosen experts
 };
 
-using Op = std::variant<Embed, NormProject, GdnStep, Attend, ProjectResidual, Route, Moe, Mlp, Head, Tap>;
+using Op = std::variant<Embed, NormProject, GdnStep, Attend, ProjectResidual, Route, Moe, Mlp, Head, MtpCombine, KeepHidden, Tap>;
 
 constexpr std::array<std::string_view, std::variant_size_v<Op>> kOpNames = {
-    "embed", "norm_project", "gdn_step", "attend", "project_residual", "route", "moe", "mlp", "head", "tap"};
+    "embed", "norm_project", "gdn_step", "attend", "project_residual", "route", "moe", "mlp", "head", "mtp_combine", "keep_hidden", "tap"};
 constexpr std::string_view op_name(const Op& op) { return kOpNames[op.index()]; }
 
 struct Plan {
@@ -162,6 +197,13 @@ struct StateLayout {
   uint32_t key_heads, value_heads;
   uint32_t dk, dv;
   bool tiled_value_heads;  // value head h reads key head h % key_heads (GGUF order, spec 5.4), else h / (value_heads / key_heads)
+
+  // Of speculation; 0: there is none.
+  uint32_t mtp_layers = 0;   // 1: its keys and values stand with those of the attention layers, at the position of the token that is fed
+  uint32_t hidden = 0;       // elements of a final hidden state, of which a state keeps the last kHiddenRows
+  uint32_t verify_rows = 0;  // of a kVerify sequence, at most
+
+  uint32_t kv_layers() const { return attention_layers + mtp_layers; }
 
   uint32_t conv_channels() const { return 2 * key_heads * dk + value_heads * dv; }
 };

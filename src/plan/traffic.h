@@ -19,10 +19,12 @@ enum class TrafficPart : uint8_t {
   kExperts,
   kSharedExpert,
   kMlp,
-  kHead
+  kHead,
+  kMtp  // what joins a token with a hidden state
 };
-constexpr std::array<std::string_view, 10> kTrafficPartNames = {
-    "embedding", "gdn projections", "gdn", "attention projections", "attention", "router", "experts", "shared expert", "mlp", "head"};
+constexpr std::array<std::string_view, 11> kTrafficPartNames = {
+    "embedding", "gdn projections", "gdn", "attention projections", "attention", "router", "experts", "shared expert", "mlp", "head",
+    "mtp"};
 constexpr std::string_view name(TrafficPart part) { return kTrafficPartNames[static_cast<size_t>(part)]; }
 
 // Bytes that no implementation can avoid: each weight that the step needs once, whatever the rows. An op may have several entries.
