@@ -40,6 +40,31 @@ void add_cache_options(CLI::App& command, engine::SchedulerOptions& options) {
              "Ids that may not come out: rebuild (their logits are changed and searched), inline (the head is told)");
 }
 
+// "off", a number, or "auto", for an option that is 0, a number, or nothing.
+void add_count_or_auto(CLI::App& command, const std::string& option, const std::string& zero, uint32_t most, std::optional<uint32_t>& value,
+                       const std::string& help) {
+  const auto parse = [zero, most](const std::string& text, std::optional<uint32_t>& parsed) {
+    uint32_t number = 0;
+    if (text == "auto") {
+      parsed.reset();
+    } else if (text == zero) {
+      parsed = 0;
+    } else if (CLI::detail::lexical_cast(text, number) && number >= 1 && number <= most && text.front() != '-') {
+      parsed = number;
+    } else {
+      return false;
+    }
+    return true;
+  };
+  const auto check = [parse, zero, most](const std::string& text) {
+    std::optional<uint32_t> ignored;
+    return parse(text, ignored) ? std::string() : fmt::format("{}: expected {}, 1 to {}, or auto", text, zero, most);
+  };
+  command.add_option_function<std::string>(option, [parse, &value](const std::string& text) { parse(text, value); }, help)
+      ->check(CLI::Validator(check, fmt::format("{}|1..{}|auto", zero, most)))
+      ->default_str("auto");
+}
+
 // Beyond 1: a step with a piece of a prompt takes longer than one without.
 std::string check_stretch(const std::string& text) {
   double value = 0;
@@ -98,6 +123,10 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->check(CLI::Range(1u, 65535u))
       ->capture_default_str();
   add_cache_options(command, options.engine.scheduler);
+  add_count_or_auto(command, "--mtp", "off", engine::kMaxDraftDepth, options.engine.mtp,
+                    "Tokens that the MTP layer drafts for a step; auto: as many as pay, where the checkpoint has the layer");
+  add_count_or_auto(command, "--draft-vocab", "full", 1u << 24, options.engine.draft_vocab,
+                    "Ids that drafts are chosen from: the context's and the most frequent; auto: by what the head costs");
   command
       .add_option("--step-timeout", options.engine.step_timeout_s, "Seconds after which a step that has not ended is reported; 0: never")
       ->check(kSeconds)

@@ -24,8 +24,8 @@ struct ModelOptions {
   bool verbose = false;
 };
 
-// MODEL, the switches of the backend and of weights, --ctx, --prefill-chunk, --prefix-cache, --cache-bytes, --logits-mask, --step-timeout,
-// --warmup, --require-plan, --verbose.
+// MODEL, the switches of the backend and of weights, --ctx, --prefill-chunk, --prefix-cache, --cache-bytes, --logits-mask, --mtp,
+// --draft-vocab, --step-timeout, --warmup, --require-plan, --verbose.
 void add_model_options(CLI::App& command, ModelOptions& options);
 // How several users share the engine: --max-queue, --max-seqs, --tpot-stretch.
 void add_scheduler_options(CLI::App& command, engine::EngineOptions& options);

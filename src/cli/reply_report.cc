@@ -34,8 +34,14 @@ Json timings_json(const engine::Timings& t) {
 }
 
 std::string timings_line(const engine::Timings& t) {
-  return fmt::format("{} tokens, {:.1f} tok/s, TPOT {:.2f} ms, first token after {:.0f} ms", t.completion_tokens, decode_rate(t),
-                     t.tpot_ms(), t.queue_ms + t.prefill_ms);
+  std::string line = fmt::format("{} tokens, {:.1f} tok/s, TPOT {:.2f} ms, first token after {:.0f} ms", t.completion_tokens,
+                                 decode_rate(t), t.tpot_ms(), t.queue_ms + t.prefill_ms);
+  if (t.drafts.rounds == 0) return line;
+  line += ", drafts that held by position:";
+  for (size_t i = 0; i < t.drafts.drafted.size() && t.drafts.drafted[i] > 0; ++i) {
+    line += fmt::format(" {}/{}", t.drafts.accepted[i], t.drafts.drafted[i]);
+  }
+  return line;
 }
 
 }  // namespace teapot::cli

@@ -57,6 +57,11 @@ class Engine::Impl {
     if (request.message_end > request.prompt.size()) {
       return fail(ErrorKind::kInvalid, "the last message ends at token {} of a prompt of {}", request.message_end, request.prompt.size());
     }
+    const uint32_t limit = options_.scheduler.draft_limit;
+    if (request.draft_depth.value_or(0) > limit) {
+      return fail(ErrorKind::kInvalid, "{} drafts a step were asked for; {}", *request.draft_depth,
+                  limit == 0 ? std::string("there is no speculation here") : fmt::format("states have room for {}", limit));
+    }
     TEAPOT_CHECK(Sampler::check(request, vocabulary_));
     return scheduler_->check_fits(static_cast<uint32_t>(std::min<size_t>(choices, UINT32_MAX)), room_of(request, limit_.tokens));
   }
@@ -65,6 +70,7 @@ class Engine::Impl {
   Scheduler& scheduler() { return *scheduler_; }
   const model::Model& model() const { return model_; }
   const ContextLimit& limit() const { return limit_; }
+  uint32_t draft_limit() const { return options_.scheduler.draft_limit; }
   const std::vector<plan::SwitchReport>& switches() const { return switches_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -76,6 +82,10 @@ class Engine::Impl {
       return;
     }
     plans_.emplace(**backend, model_);
+    if (Status chosen = choose_draft_vocab(**backend); !chosen) {
+      ready.set_value(std::move(chosen));
+      return;
+    }
     scheduler_.emplace(
         Scheduler::Workplace{
             .backend = **backend, .plans = *plans_, .vocabulary = vocabulary_, .queue = queue_, .desk = desk_, .context = limit_.tokens},
@@ -91,12 +101,78 @@ class Engine::Impl {
     scheduler_->close();  // the backend goes with its thread
   }
 
+  // Before the model is loaded: with drafts, states are larger.
+  Status settle_mtp() {
+    const EngineOptions defaults;
+    const auto text = [](std::optional<uint32_t> depth) { return !depth ? "auto" : *depth == 0 ? "off" : fmt::format("{}", *depth); };
+    plan::SwitchReport report{"mtp", text(options_.mtp), text(options_.mtp), "", text(defaults.mtp)};
+    if (options_.mtp != 0) {
+      Status possible = options_.backend.state_dtype == "bf16"
+                            ? fail(ErrorKind::kUnsupported, "a recurrent state in bf16 is rounded step by step: drafts would change replies")
+                            : model_.speculate(options_.mtp.value_or(kMaxDraftDepth));
+      if (!possible && options_.mtp) return fail(possible.error().kind, "mtp={}: {}", *options_.mtp, possible.error().message);
+      if (possible) {
+        options_.scheduler.draft_limit = options_.mtp.value_or(kMaxDraftDepth);
+        options_.scheduler.draft_depth = options_.mtp;
+      } else {
+        report.active = "off";
+        report.reason = possible.error().message;
+      }
+    }
+    switches_.push_back(std::move(report));
+    return {};
+  }
+
+  // With a head as small as a few layers' projections there is nothing to gain.
+  Status choose_draft_vocab(plan::Backend& backend) {
+    constexpr uint32_t kReduced = 32768;  // with ids by frequency, nearly all that is said in a language or two
+    constexpr double kWorth = 0.9;        // of the time with all ids
+    const EngineOptions defaults;
+    const auto text = [](std::optional<uint32_t> ids) { return !ids ? "auto" : *ids == 0 ? "full" : fmt::format("{}", *ids); };
+    plan::SwitchReport report{"draft-vocab", text(options_.draft_vocab), text(options_.draft_vocab), "", text(defaults.draft_vocab)};
+    const uint32_t vocab = vocabulary_.rows;
+    if (options_.scheduler.draft_limit == 0) {
+      report.active = "off";
+      report.reason = "there are no drafts";
+    } else if (!options_.draft_vocab) {
+      report.active = "full";
+      report.reason = fmt::format("the vocabulary has {} ids", vocab);
+      if (vocab > kReduced) {
+        TEAPOT_TRY(const double all_ms, draft_ms(backend, *plans_, vocab, vocab));
+        TEAPOT_TRY(const double reduced_ms, draft_ms(backend, *plans_, vocab, kReduced));
+        report.reason = fmt::format("a draft takes {:.2f} ms with {} ids, {:.2f} ms with all {}", reduced_ms, kReduced, all_ms, vocab);
+        if (reduced_ms < kWorth * all_ms) {
+          options_.scheduler.draft_vocab = kReduced;
+          report.active = fmt::format("{}", kReduced);
+        }
+      }
+    } else if (*options_.draft_vocab > 0 && *options_.draft_vocab < vocab) {
+      options_.scheduler.draft_vocab = options_.draft_vocab;
+    } else {
+      report.active = "full";
+    }
+    switches_.push_back(std::move(report));
+    return {};
+  }
+
   // All shapes that can occur: a piece of a prompt may have any length.
   Status prepare_plans(plan::Backend& backend) {
     const SchedulerOptions& options = options_.scheduler;
-    for (uint32_t rows = 1; rows <= options.prefill_chunk + options.max_seqs; ++rows) TEAPOT_CHECK(plans_->prepare({rows}));
+    const auto prepare = [&](plan::PlanKind kind, uint32_t most) -> Status {
+      for (uint32_t rows = 1; rows <= most; ++rows) TEAPOT_CHECK(plans_->prepare({rows, kind}));
+      return {};
+    };
+    const uint32_t seqs = options.max_seqs;
+    if (options.draft_limit == 0) {
+      TEAPOT_CHECK(prepare(plan::PlanKind::kModel, options.prefill_chunk + seqs));
+    } else {
+      TEAPOT_CHECK(prepare(plan::PlanKind::kModel, seqs));
+      TEAPOT_CHECK(prepare(plan::PlanKind::kModelMtp, options.prefill_chunk + seqs * (options.draft_limit + 1)));
+      TEAPOT_CHECK(prepare(plan::PlanKind::kMtpState, seqs * (plan::kHiddenRows - 1)));
+      TEAPOT_CHECK(prepare(plan::PlanKind::kDraft, seqs));
+    }
     if (options_.require_plan) plans_->require_prepared();
-    return calibrate(backend, *plans_, options, model_.config.vocab, options_.warmup, scheduler_->cost());
+    return calibrate(backend, *plans_, options, model_.config.vocab, options_.warmup, scheduler_->cost(), scheduler_->draft_cost());
   }
 
   std::vector<plan::SwitchReport> engine_switches() const {
@@ -126,13 +202,14 @@ class Engine::Impl {
   }
 
   Result<std::unique_ptr<plan::Backend>> load(const Progress& progress) {
+    TEAPOT_CHECK(settle_mtp());
     TEAPOT_TRY(auto backend, cpu::create_backend(options_.backend));
     TEAPOT_CHECK(backend->load(model_.weights, model_.layout, progress));
     TEAPOT_TRY(const MemoryStatus memory, read_memory());
     TEAPOT_TRY(budget_, state_budget(memory, options_.scheduler.prefix_cache, options_.scheduler.cache_bytes));
     TEAPOT_TRY(limit_, context_limit(model_.config.context_length(), options_.context, budget_.running, options_.scheduler.max_seqs,
                                      [&](uint32_t tokens) { return backend->state_bytes(tokens); }));
-    switches_ = backend->switches();
+    for (plan::SwitchReport& report : backend->switches()) switches_.push_back(std::move(report));
     for (plan::SwitchReport& report : engine_switches()) switches_.push_back(std::move(report));
     notes_ = backend->notes();
     return backend;
@@ -175,6 +252,9 @@ Status check_options(const EngineOptions& options, std::span<const int32_t> unsa
     return fail(ErrorKind::kInvalid, "plans are required, but plan={} prepares none", options.backend.plan);
   }
   if (scheduler.prefill_chunk == 0) return fail(ErrorKind::kInvalid, "the prefill chunk is 0 tokens; expected at least 1");
+  if (options.mtp.value_or(0) > kMaxDraftDepth) {
+    return fail(ErrorKind::kInvalid, "mtp is {}; expected off, auto, or 1 to {}", *options.mtp, kMaxDraftDepth);
+  }
   if (scheduler.max_seqs == 0) return fail(ErrorKind::kInvalid, "0 sequences may run at a time; expected at least 1");
   if (!(scheduler.tpot_stretch > 1)) {
     return fail(ErrorKind::kInvalid, "tpot-stretch is {}; expected a number above 1, or inf", scheduler.tpot_stretch);
@@ -224,6 +304,7 @@ Engine::Load Engine::load() const { return {.running = impl_->scheduler().runnin
 bool Engine::full() const { return impl_->queue().full(); }
 EngineStatus Engine::status() const { return impl_->scheduler().status(); }
 uint32_t Engine::context() const { return impl_->limit().tokens; }
+uint32_t Engine::draft_limit() const { return impl_->draft_limit(); }
 const std::string& Engine::context_reason() const { return impl_->limit().reason; }
 const model::ModelConfig& Engine::config() const { return impl_->model().config; }
 const model::GenerationConfig& Engine::generation() const { return impl_->model().generation; }

@@ -23,7 +23,9 @@ struct EngineOptions {
   uint32_t max_queue = 64;            // waiting requests; one more is kBusy
   uint32_t warmup = 3;                // runs of the decode plans of 1, 2, 4, ... rows before the engine is ready
   bool require_plan = false;          // a step without a plan of its own is an error, instead of being laid out while it waits
-  SchedulerOptions scheduler = {};
+  SchedulerOptions scheduler = {};    // of its drafts only replace_draft is the caller's; the engine sets the others from the two below
+  std::optional<uint32_t> mtp = {};          // drafts in a step, 1 to kMaxDraftDepth; 0: none; nothing: as many as pay, where the model can
+  std::optional<uint32_t> draft_vocab = {};  // ids that drafts are chosen from, about; 0: all; nothing: what the head's cost says
   double step_timeout_s = 60;  // a step that takes longer is reported; 0: none is
 };
 
@@ -60,6 +62,7 @@ class Engine {
 
   uint32_t context() const;                   // tokens a sequence may have, prompt and reply together
   const std::string& context_reason() const;  // what limits it, for people
+  uint32_t draft_limit() const;               // drafts of a sequence in a step; 0: no speculation
   const model::ModelConfig& config() const;
   const model::GenerationConfig& generation() const;
   std::vector<plan::SwitchReport> switches() const;

@@ -34,6 +34,9 @@ class FakeStates {
     std::vector<plan::PageId> pages = {};
     bool broken = false;  // by a step that failed: may only be closed
     bool nan = false;     // its rows give NaN
+    uint32_t mtp_committed = 0;
+    uint64_t draft_hash = 0;               // after the last guess
+    std::vector<int32_t> unverified = {};  // a kVerify step's, until they are accepted
   };
 
   static constexpr uint64_t kNoTokens = 0x9e3779b97f4a7c15;
@@ -51,12 +54,13 @@ class FakeStates {
     if (!is_open(from)) return fail(ErrorKind::kInternal, "fork: slot {} is not open", static_cast<size_t>(from));
     const State& source = slots_.at(from);
     const bool there = sizes_.recurrent ? position == source.committed : position <= source.committed;
-    if (!there || position > tokens || source.broken) {
+    if (!there || position > tokens || source.broken || !source.unverified.empty()) {
       return fail(ErrorKind::kInternal, "fork: slot {} at {} of {} tokens, with room for {}, broken: {}", static_cast<size_t>(from),
                   position, source.committed, tokens, source.broken);
     }
     TEAPOT_CHECK(check_memory(tokens));
     State state{.capacity = tokens, .committed = position, .hash = sizes_.recurrent ? source.hash : hash_of_pages(source, position)};
+    state.mtp_committed = std::min(source.mtp_committed, position);
     if (sizes_.page_bytes > 0) {
       const uint32_t full = position / plan::kPagePositions;
       state.pages.assign(source.pages.begin(), source.pages.begin() + full);
@@ -100,6 +104,11 @@ class FakeStates {
     }
     state.hash = after(state.hash, token);
     ++state.committed;
+  }
+
+  // With pages.
+  int32_t token_at(const State& state, uint32_t position) const {
+    return at(state.pages.at(position / plan::kPagePositions)).tokens[position % plan::kPagePositions];
   }
 
   bool pages_agree(const State& state) const { return sizes_.page_bytes == 0 || hash_of_pages(state, state.committed) == state.hash; }

@@ -9,13 +9,28 @@
 
 namespace teapot::engine {
 
+// What became of drafts in a step, and before it.
+struct DraftRecord {
+  DraftCounts drafts;                                   // of all sequences
+  std::array<uint32_t, kMaxDraftDepth + 1> depths = {};  // [depth]: sequences for which it was chosen
+  uint32_t draft_steps = 0;                             // of the backend
+  double draft_ms = 0;
+  double catch_up_ms = 0;  // of the MTP layer, with tokens that it had not seen
+  double saved_ms = 0;     // about: against the plain steps that would have made as many tokens; below 0: it cost more
+
+  double ms() const { return draft_ms + catch_up_ms; }
+};
+
 struct StepRecord {
   uint32_t decode_rows = 0, prefill_rows = 0;
   double ms = 0;  // of the backend's run
-  // Since the end of the step before, 0 if there was a pause: what the decode thread worked (packet, sampling, bookkeeping), and how long
-  // it took by the clock, which is more where others want the same processor.
+  // Since the end of the step before, drafts aside, 0 if there was a pause: what the decode thread worked (packet, sampling, bookkeeping),
+  // and how long it took by the clock, which is more where others want the same processor.
   double host_us = 0, gap_us = 0;
   double wait_share = 0;  // of the workers' time that they waited for each other
+  double sample_ms = 0;   // the tokens of the step, and whether its drafts hold
+  uint32_t tokens = 0;    // sampled
+  DraftRecord drafts = {};
 };
 
 // A prompt, when its first piece is about to be computed.

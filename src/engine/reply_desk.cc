@@ -103,6 +103,7 @@ void ReplyDesk::tell_token(ReplyEvent& event, Choice& choice, const TokenEvent& 
 
 // A reply that was stopped is whole: whatever became of its sequence in the meantime is not its end. One whose reader has gone is not.
 void ReplyDesk::tell_end(ReplyEvent& event, Choice& choice, EndEvent& end) {
+  choice.timings.drafts = end.drafts;
   Finish finish{.reason = end.reason, .timings = choice.timings, .error = std::move(end.error)};
   if (choice.stopped.load(std::memory_order_relaxed)) {
     if (finish.error) log::warn("request {} failed after the end of its reply: {}", event.job->id, finish.error->message);

@@ -26,6 +26,7 @@ struct ScoredEvent {
 struct EndEvent {
   FinishReason reason;
   std::optional<Error> error;
+  DraftCounts drafts = {};
 };
 
 struct ReplyEvent {

@@ -1,6 +1,7 @@
 // A request as the engine takes it, and what it gives back: tokens, then one finish.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,8 @@
 #include "base/error.h"
 
 namespace teapot::engine {
+
+constexpr uint32_t kMaxDraftDepth = 8;  // drafts of a sequence in a step
 
 struct SamplingParams {
   float temperature = 1;  // 0: greedy
@@ -32,6 +35,7 @@ struct GenerateRequest {
   bool ignore_eos = false;                    // the model's stop tokens are ordinary ones
   std::optional<uint32_t> top_logprobs = {};  // nothing: no logprobs; 0: of the sampled token alone
   bool prompt_logprobs = false;               // of the prompt's tokens too (echo), with as many alternatives; never from the cache
+  std::optional<uint32_t> draft_depth = {};   // drafts a step at most; 0: none; nothing: the engine's own
   uint32_t message_end = 0;                   // tokens of the prompt up to its last complete message: a checkpoint; 0: none
 };
 
@@ -49,6 +53,28 @@ struct TokenEvent {
 
 enum class FinishReason { kStop, kLength, kCancelled, kError };
 
+// Drafts by their place in their step, the first of a step at 0.
+struct DraftCounts {
+  uint64_t rounds = 0;                               // steps with drafts
+  std::array<uint64_t, kMaxDraftDepth> drafted = {};
+  std::array<uint64_t, kMaxDraftDepth> accepted = {};
+
+  // One round of a sequence.
+  void add(uint32_t round_drafted, uint32_t round_accepted) {
+    rounds += round_drafted > 0 ? 1 : 0;
+    for (uint32_t i = 0; i < round_drafted; ++i) ++drafted[i];
+    for (uint32_t i = 0; i < round_accepted; ++i) ++accepted[i];
+  }
+  DraftCounts& operator+=(const DraftCounts& other) {
+    rounds += other.rounds;
+    for (uint32_t i = 0; i < kMaxDraftDepth; ++i) {
+      drafted[i] += other.drafted[i];
+      accepted[i] += other.accepted[i];
+    }
+    return *this;
+  }
+};
+
 struct Timings {
   double queue_ms = 0;    // submitted -> first step
   double prefill_ms = 0;  // first step -> first token
@@ -56,6 +82,7 @@ struct Timings {
   uint32_t prompt_tokens = 0;
   uint32_t cached_tokens = 0;  // of the prompt, taken from the prefix cache
   uint32_t completion_tokens = 0;
+  DraftCounts drafts = {};
 
   double ttft_ms() const { return queue_ms + prefill_ms; }
   double tpot_ms() const { return completion_tokens > 1 ? decode_ms / (completion_tokens - 1) : 0; }

@@ -82,7 +82,8 @@ Sampler::Sampler(const GenerateRequest& request, const Vocabulary& vocabulary, u
       top_logprobs_(request.top_logprobs),
       stops_(stops_of(request, vocabulary)),
       penalise_(params_.presence_penalty != 0 || params_.frequency_penalty != 0 || params_.repetition_penalty != 1) {
-  set_biases();
+  collect_biases(waits(), biases_);
+  if (waits()) collect_biases(false, later_);
   if (!penalise_) return;
   counts_.resize(vocabulary.rows);
   is_seen_.resize(vocabulary.rows);
@@ -100,21 +101,23 @@ plan::RowReturn Sampler::wants() const {
   return few ? plan::RowReturn::kTopK : plan::RowReturn::kLogits;
 }
 
-void Sampler::biases(std::vector<plan::LogitBias>& out) const { out.insert(out.end(), biases_.begin(), biases_.end()); }
+void Sampler::biases(uint32_t ahead, std::vector<plan::LogitBias>& out) const {
+  const std::vector<plan::LogitBias>& biases = waits(ahead) == waits() ? biases_ : later_;
+  out.insert(out.end(), biases.begin(), biases.end());
+}
 
-bool Sampler::plain_mask() const { return params_.logit_bias.empty() && !waits(); }
+bool Sampler::plain_mask(uint32_t ahead) const { return params_.logit_bias.empty() && !waits(ahead); }
 
-void Sampler::set_biases() {
-  biases_.clear();
-  for (const int32_t id : vocabulary_.unsampled) biases_.push_back({id, kOut});
-  for (const auto& [id, bias] : params_.logit_bias) biases_.push_back({id, bias});
-  if (waits()) {
-    for (const int32_t id : stops_) biases_.push_back({id, kOut});
+void Sampler::collect_biases(bool waits, std::vector<plan::LogitBias>& out) const {
+  for (const int32_t id : vocabulary_.unsampled) out.push_back({id, kOut});
+  for (const auto& [id, bias] : params_.logit_bias) out.push_back({id, bias});
+  if (waits) {
+    for (const int32_t id : stops_) out.push_back({id, kOut});
   }
   // Of several for one id the lowest stays: what is out is out, whatever else the request says of it.
-  std::ranges::sort(biases_, [](const auto& a, const auto& b) { return a.id < b.id || (a.id == b.id && a.bias < b.bias); });
-  const auto repeated = std::ranges::unique(biases_, {}, &plan::LogitBias::id);
-  biases_.erase(repeated.begin(), repeated.end());
+  std::ranges::sort(out, [](const auto& a, const auto& b) { return a.id < b.id || (a.id == b.id && a.bias < b.bias); });
+  const auto repeated = std::ranges::unique(out, {}, &plan::LogitBias::id);
+  out.erase(repeated.begin(), repeated.end());
 }
 
 Result<TokenEvent> Sampler::sample(std::span<float> logits, uint64_t position) {
@@ -286,7 +289,7 @@ void Sampler::add_logprobs(std::span<const float> logits, TokenEvent& event) {
 TokenEvent Sampler::accept(int32_t id) {
   const bool waited = waits();
   ++sampled_;
-  if (waited && !waits()) set_biases();
+  if (waited && !waits()) biases_ = std::move(later_);
   if (penalise_) {
     ++counts_[static_cast<size_t>(id)];
     if (!is_seen_[static_cast<size_t>(id)]) {

@@ -49,10 +49,10 @@ class Sampler {
   // candidates or more.
   plan::RowReturn wants() const;
   uint32_t top_k() const { return params_.top_k > 0 ? static_cast<uint32_t>(params_.top_k) : 0; }
-  // Appends those in force for the next token, ascending, an id once.
-  void biases(std::vector<plan::LogitBias>& out) const;
+  // Appends those in force for the token that comes after `ahead` more, ascending, an id once.
+  void biases(uint32_t ahead, std::vector<plan::LogitBias>& out) const;
   // They are the vocabulary's unsampled ids and nothing else.
-  bool plain_mask() const;
+  bool plain_mask(uint32_t ahead) const;
 
   // Each gives the same token, from all logits or from what wants() names. position: where the chosen token will stand in its sequence.
   // NaN or infinite logits, or nothing left to choose from: kInternal. The logits are changed.
@@ -64,8 +64,8 @@ class Sampler {
   Result<TokenEvent> score(std::span<const float> logits, int32_t id);
 
  private:
-  bool waits() const { return sampled_ < min_tokens_ && !stops_.empty(); }
-  void set_biases();
+  bool waits(uint32_t ahead = 0) const { return sampled_ + ahead < min_tokens_ && !stops_.empty(); }
+  void collect_biases(bool waits, std::vector<plan::LogitBias>& out) const;
   void adjust(std::span<float> logits) const;
   Error no_best(uint64_t position) const;
   Result<int32_t> choose(std::span<const float> logits, uint64_t position);
@@ -86,6 +86,7 @@ class Sampler {
 
   uint32_t sampled_ = 0;
   std::vector<plan::LogitBias> biases_;  // for the next token
+  std::vector<plan::LogitBias> later_;   // while it waits: for tokens that will not
   bool penalise_;
   std::vector<uint32_t> counts_;  // [vocabulary] in the reply; empty without penalties
   std::vector<int32_t> seen_;     // ids in the prompt, then new ones of the reply, each once

@@ -32,7 +32,7 @@ std::vector<float> random_logits(std::mt19937& rng) {
 // The head's part, by a full sort: the ids that are left after the biases, in the order of candidates.
 std::vector<plan::Candidate> ranked(std::vector<float> logits, const Sampler& sampler) {
   std::vector<plan::LogitBias> biases;
-  sampler.biases(biases);
+  sampler.biases(0, biases);
   for (const auto& [id, bias] : biases) logits[static_cast<size_t>(id)] += bias;
   std::vector<plan::Candidate> result;
   for (size_t i = 0; i < logits.size(); ++i) {
@@ -119,7 +119,7 @@ TEST(SamplerReturns, GiveTheTokensOfAllLogits) {
 
 std::vector<std::pair<int32_t, float>> biases_of(const Sampler& sampler) {
   std::vector<plan::LogitBias> biases;
-  sampler.biases(biases);
+  sampler.biases(0, biases);
   std::vector<std::pair<int32_t, float>> result;
   for (const auto& [id, bias] : biases) result.emplace_back(id, bias);
   return result;
@@ -132,7 +132,7 @@ TEST(SamplerReturns, BiasesAreAscendingMergedAndThoseOfTheNextToken) {
 
   const Sampler nothing(with({.temperature = 0}), vocabulary);
   EXPECT_EQ(biases_of(nothing), plain);
-  EXPECT_TRUE(nothing.plain_mask());
+  EXPECT_TRUE(nothing.plain_mask(0));
 
   GenerateRequest request = with({.temperature = 0, .logit_bias = {{1, 2.0f}, {8, -1.0f}}});
   request.min_tokens = 2;
@@ -140,22 +140,22 @@ TEST(SamplerReturns, BiasesAreAscendingMergedAndThoseOfTheNextToken) {
   Sampler sampler(request, vocabulary);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(biases_of(sampler), (Biases{{1, -kInfinity}, {3, -kInfinity}, {5, -kInfinity}, {8, -1.0f}, {9, -kInfinity}}));
-    EXPECT_FALSE(sampler.plain_mask());
+    EXPECT_FALSE(sampler.plain_mask(0));
     ASSERT_TRUE(sampler.take(0, 1.0f, 1));
   }
   EXPECT_EQ(biases_of(sampler), (Biases{{1, 2.0f}, {3, -kInfinity}, {8, -1.0f}, {9, -kInfinity}}));
-  EXPECT_FALSE(sampler.plain_mask());
+  EXPECT_FALSE(sampler.plain_mask(0));
 
   request.sampling.logit_bias.clear();
   Sampler waiting(request, vocabulary);
-  EXPECT_FALSE(waiting.plain_mask());
+  EXPECT_FALSE(waiting.plain_mask(0));
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(waiting.take(0, 1.0f, 1));
-  EXPECT_TRUE(waiting.plain_mask());
+  EXPECT_TRUE(waiting.plain_mask(0));
   EXPECT_EQ(biases_of(waiting), plain);
 
   // They are added behind what is there.
   std::vector<plan::LogitBias> out = {{7, 1.0f}};
-  waiting.biases(out);
+  waiting.biases(0, out);
   ASSERT_EQ(out.size(), 3u);
   EXPECT_EQ(out[0].id, 7);
 }

@@ -24,8 +24,9 @@ Scheduler::Scheduler(const Workplace& place, const SchedulerOptions& options, co
       context_(place.context),
       options_(options),
       budget_(budget),
-      cost_(options.prefill_chunk + options.max_seqs),
+      cost_(options.prefill_chunk + options.max_seqs * (options.draft_limit + 1)),
       builder_(options_, vocabulary_, cost_),
+      speculation_({.backend = backend_, .plans = plans_, .vocabulary = vocabulary_, .cost = cost_}, options_),
       cache_(backend_, options.prefix_cache ? budget.cache : 0) {
   publish();
 }
@@ -193,10 +194,11 @@ void Scheduler::end(Sequence& sequence, FinishReason reason, const std::optional
 
 void Scheduler::leave(Sequence& sequence, FinishReason reason, const std::optional<Error>& error) {
   sequence.ended = true;
+  speculation_.end(sequence);
   if (!sequence.begun) tell(sequence, BeginEvent{0}, Clock::now());
   --running_;
   promised_ -= backend_.state_bytes(sequence.room);
-  tell(sequence, EndEvent{reason, error}, Clock::now());
+  tell(sequence, EndEvent{reason, error, sequence.drafted}, Clock::now());
 }
 
 // A state is good for whoever goes on from it, however its reply ended, unless it is that of a request that failed: then so may be those

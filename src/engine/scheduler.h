@@ -13,6 +13,7 @@
 #include "engine/reply_desk.h"
 #include "engine/scheduler_options.h"
 #include "engine/sequence.h"
+#include "engine/speculation.h"
 #include "engine/state_budget.h"
 #include "engine/step_builder.h"
 #include "engine/step_cost.h"
@@ -45,6 +46,7 @@ class Scheduler {
 
   // Costs are to be observed before the first step.
   StepCost& cost() { return cost_; }
+  StepCost& draft_cost() { return speculation_.cost(); }
 
   // kInvalid, with the numbers, for what can never run. Any thread.
   Status check_fits(uint32_t choices, uint32_t room) const;
@@ -55,6 +57,14 @@ class Scheduler {
   const std::atomic<int64_t>& step_began() const { return step_began_; }  // ns of the steady clock, 0: none runs
 
  private:
+  // Who gets tokens from a step, from which result on: one, and one more for each draft that holds.
+  struct Sampled {
+    Sequence* sequence;
+    uint32_t result;
+    std::vector<Result<TokenEvent>> tokens = {};
+    uint32_t accepted = 0;  // drafts
+  };
+
   // Life of a sequence.
   bool fits(const Job& job) const;
   void admit(const std::shared_ptr<Job>& job);
@@ -72,13 +82,17 @@ class Scheduler {
 
   // A step.
   bool run_step();
+  Status run_model(StepRecord& record);
+  void end_lost(const Error& error);
   void settle(Sequence& sequence);
   bool score(Sequence& sequence, uint32_t rows);
   void at_cut(Sequence& sequence);
   void begin_siblings(Sequence& sequence, uint32_t result);
   void sample_all();
-  Result<TokenEvent> sample(Sequence& sequence, uint32_t result);
-  void take(Sequence& sequence, Result<TokenEvent> event);
+  void sample_rows(Sampled& sampled);
+  Result<TokenEvent> sample(Sequence& sequence, uint32_t result, uint64_t position);
+  void take_all(Sampled& sampled);
+  void take(Sequence& sequence, TokenEvent event);
 
   void tell(const Sequence& sequence, decltype(ReplyEvent::what) what, Clock::time_point at);
   void publish();
@@ -95,12 +109,12 @@ class Scheduler {
 
   StepCost cost_;
   StepBuilder builder_;
+  Speculation speculation_;
   PrefixCache cache_;
   plan::StepResult result_;
   std::vector<std::unique_ptr<Sequence>> sequences_;     // in the order of their arrival
   std::vector<std::unique_ptr<Sequence>> joining_;       // siblings that begin with the end of the step
-  std::vector<std::pair<Sequence*, uint32_t>> sampled_;  // of the step: who gets a token, from which result
-  std::vector<Result<TokenEvent>> tokens_;               // [sampled]
+  std::vector<Sampled> sampled_;                         // of the step
   uint64_t promised_ = 0;                                // bytes that running sequences may come to
   Clock::time_point last_step_end_{};
   int64_t last_step_worked_ = 0;  // ns of processor time by then

@@ -122,8 +122,9 @@ class World {
   uint64_t hits() const { return server_.scheduler.status().cache_hits; }
   std::string text() const {
     const SchedulerOptions& s = options_.scheduler;
-    return fmt::format("{} sequences, chunk {}, stretch {}, cache {}, recurrent {}, faults {}", s.max_seqs, s.prefill_chunk, s.tpot_stretch,
-                       options_.budget.cache, options_.backend.sizes.recurrent, faults_);
+    return fmt::format("{} sequences, chunk {}, stretch {}, cache {}, recurrent {}, faults {}, drafts {} of {}", s.max_seqs, s.prefill_chunk,
+                       s.tpot_stretch, options_.budget.cache, options_.backend.sizes.recurrent, faults_,
+                       s.draft_depth ? fmt::format("{}", *s.draft_depth) : "auto", s.draft_limit);
   }
 
  private:
@@ -140,6 +141,13 @@ class World {
                          .tpot_stretch = one_of({1.25, 2.0, std::numeric_limits<double>::infinity()}),
                          .prefix_cache = below(8) > 0,
                          .logits_mask = one_of({LogitsMask::kInline, LogitsMask::kRebuild})};
+    if (below(3) > 0) {
+      options.backend.mtp = true;
+      options.backend.draft_holds = [often = below(11)](uint64_t hash) { return hash % 10 < often; };
+      options.scheduler.draft_limit = 1 + below(kMaxDraftDepth);
+      if (below(2) == 0) options.scheduler.draft_depth = below(options.scheduler.draft_limit + 1);
+      if (below(2) == 0) options.scheduler.draft_vocab = 16 * (1 + below(4));
+    }
     options.vocabulary = vocabulary();
     options.queue = 1 + below(8);
     options.observer = begun_;
@@ -154,10 +162,10 @@ class World {
 
   void look_at(const plan::StepPacket& packet) {
     uint32_t decode = 0, prefill = 0;
-    for (const plan::SequenceRows& s : packet.sequences) (s.kind == plan::StepKind::kDecode ? decode : prefill) += s.rows;
+    for (const plan::SequenceRows& s : packet.sequences) (s.kind == plan::StepKind::kPrefill ? prefill : decode) += s.rows;
     const SchedulerOptions& options = options_.scheduler;
     EXPECT_LE(packet.sequences.size(), options.max_seqs);
-    EXPECT_LE(std::ranges::count(packet.returns, plan::RowReturn::kLogits), 32 + options.max_seqs);
+    EXPECT_LE(std::ranges::count(packet.returns, plan::RowReturn::kLogits), 32 + options.max_seqs * (options.draft_limit + 1));
     EXPECT_LE(prefill, decode == 0 ? options.prefill_chunk
                                    : server_.scheduler.cost().rows_within(decode, options.tpot_stretch, options.prefill_chunk));
   }
@@ -190,6 +198,7 @@ class World {
     request.ignore_eos = below(3) == 0;
     if (below(10) == 0) request.top_logprobs = 1;
     request.prompt_logprobs = below(12) == 0;
+    if (options_.scheduler.draft_limit > 0 && below(3) == 0) request.draft_depth = below(options_.scheduler.draft_limit + 1);
     if (below(3) == 0) request.message_end = 1 + below(static_cast<uint32_t>(request.prompt.size()));
     return request;
   }
@@ -263,7 +272,7 @@ class World {
     }
   }
 
-  // Who was decoding before the step and still is has a token more.
+  // Who was decoding before the step and still is has a token more, or as many as were drafted.
   void check_progress(const EngineStatus& status) {
     std::map<std::pair<uint64_t, uint32_t>, uint32_t> decoding;
     for (const auto& s : status.sequences) {
@@ -271,7 +280,8 @@ class World {
       decoding[{s.request, s.choice}] = s.completion_tokens;
       const auto before = decoding_.find({s.request, s.choice});
       if (before != decoding_.end()) {
-        EXPECT_EQ(s.completion_tokens, before->second + 1);
+        EXPECT_GE(s.completion_tokens, before->second + 1);
+        EXPECT_LE(s.completion_tokens, before->second + 1 + options_.scheduler.draft_limit);
       }
     }
     decoding_ = std::move(decoding);
@@ -321,6 +331,7 @@ class World {
     GenerateRequest plain = request;
     plain.prompt_logprobs = false;
     plain.top_logprobs = std::nullopt;
+    plain.draft_depth = std::nullopt;
     const auto reply = alone_.run(plain, static_cast<uint32_t>(replies.size()));
     for (size_t i = 0; i < replies.size(); ++i) replies[i] = reply.ids(i);
     return replies;

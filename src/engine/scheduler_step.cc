@@ -19,38 +19,22 @@ void Scheduler::step() {
 
 // False: there was nothing to run.
 bool Scheduler::run_step() {
-  if (!builder_.build(sequences_)) return false;
-  const plan::StepPacket& packet = builder_.packet();
-  const auto rows = static_cast<uint32_t>(packet.tokens.size());
-  const int64_t worked = thread_cpu_ns();
-  const auto start = Clock::now();
-  step_began_.store(start.time_since_epoch().count(), std::memory_order_relaxed);
-  const Status ran = [&]() -> Status {
-    TEAPOT_TRY(const plan::PlanId plan, plans_.get({rows}));
-    return backend_.run(plan, packet, result_);
+  StepRecord record;
+  step_began_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  const Result<bool> ran = [&]() -> Result<bool> {
+    TEAPOT_CHECK(speculation_.draft(sequences_, builder_.expected_prompt_rows(sequences_)));
+    if (!builder_.build(sequences_)) return false;
+    TEAPOT_CHECK(run_model(record));
+    return true;
   }();
-  const auto stop = Clock::now();
   step_began_.store(0, std::memory_order_relaxed);
-  const double host_us = idle_ ? 0 : static_cast<double>(worked - last_step_worked_) / 1000;
-  const double gap_us = idle_ ? 0 : 1000 * ms_between(last_step_end_, start);
-  last_step_end_ = stop;
-  last_step_worked_ = thread_cpu_ns();
-  if (!ran) {  // the states of its sequences are in the middle of it
-    for (const auto& sequence : sequences_) {
-      if (sequence->rows > 0) end(*sequence, FinishReason::kError, ran.error());
-    }
-    drop_ended();
+  if (!ran) {
+    end_lost(ran.error());
     return true;
   }
-  const StepRecord record{.decode_rows = builder_.decode_rows(),
-                          .prefill_rows = builder_.prefill_rows(),
-                          .ms = ms_between(start, stop),
-                          .host_us = host_us,
-                          .gap_us = gap_us,
-                          .wait_share = backend_.barrier_wait_share()};
-  cost_.observe(rows, record.ms);
-  desk_.push({nullptr, 0, stop, record});
-
+  if (!*ran) return false;
+  last_step_end_ = Clock::now();
+  last_step_worked_ = thread_cpu_ns();
   sampled_.clear();
   for (const auto& sequence : sequences_) {
     if (sequence->rows > 0) settle(*sequence);
@@ -58,23 +42,60 @@ bool Scheduler::run_step() {
   std::ranges::move(joining_, std::back_inserter(sequences_));
   joining_.clear();
   sample_all();
+  record.sample_ms = ms_between(last_step_end_, Clock::now());
+  for (const Sampled& sampled : sampled_) record.tokens += static_cast<uint32_t>(sampled.tokens.size());
+  record.drafts = speculation_.record();
+  if (record.prefill_rows == 0 && record.drafts.draft_steps > 0) {
+    const auto sequences = static_cast<uint32_t>(sampled_.size());
+    record.drafts.saved_ms = record.tokens * cost_.ms(sequences) / sequences - record.ms - record.drafts.ms();
+  }
+  desk_.push({nullptr, 0, last_step_end_, record});
   drop_ended();
   const std::lock_guard lock(status_mutex_);
   ++status_.steps;
   status_.prefilled_tokens += record.prefill_rows;
-  status_.generation_tokens += sampled_.size();
+  status_.generation_tokens += record.tokens;
   return true;
 }
 
-// The state has moved on by the sequence's rows.
+// The step of the packet.
+Status Scheduler::run_model(StepRecord& record) {
+  const plan::StepPacket& packet = builder_.packet();
+  const auto rows = static_cast<uint32_t>(packet.tokens.size());
+  TEAPOT_TRY(const plan::PlanKind kind, speculation_.prepare(sequences_, packet));
+  TEAPOT_TRY(const plan::PlanId plan, plans_.get({rows, kind}));
+  const int64_t worked = thread_cpu_ns();
+  const auto start = Clock::now();
+  TEAPOT_CHECK(backend_.run(plan, packet, result_));
+  record.decode_rows = builder_.decode_rows();
+  record.prefill_rows = builder_.prefill_rows();
+  record.ms = ms_between(start, Clock::now());
+  record.wait_share = backend_.barrier_wait_share();
+  if (!idle_) {
+    const double drafted_us = 1000 * speculation_.record().ms();
+    record.host_us = std::max(0.0, static_cast<double>(worked - last_step_worked_) / 1000 - drafted_us);
+    record.gap_us = std::max(0.0, 1000 * ms_between(last_step_end_, start) - drafted_us);
+  }
+  cost_.observe(rows, record.ms);
+  return {};
+}
+
+// The states of those that were in a step that failed are in the middle of it.
+void Scheduler::end_lost(const Error& error) {
+  for (const auto& sequence : sequences_) {
+    if (sequence->rows > 0 || speculation_.in_step(*sequence)) end(*sequence, FinishReason::kError, error);
+  }
+  drop_ended();
+}
+
+// The state has moved on by the rows of a prompt's piece. What becomes of a reply's is decided by what is sampled from them.
 void Scheduler::settle(Sequence& sequence) {
-  const bool prompt = sequence.prefilling();
-  const uint32_t rows = std::exchange(sequence.rows, 0);
-  sequence.committed += rows;
-  if (!prompt) {
-    sampled_.emplace_back(&sequence, sequence.first_result);
+  if (!sequence.prefilling()) {
+    sampled_.push_back({&sequence, sequence.first_result});
     return;
   }
+  const uint32_t rows = std::exchange(sequence.rows, 0);
+  sequence.committed += rows;
   tell(sequence, PrefillEvent{sequence.committed, sequence.prompt}, last_step_end_);
   uint32_t result = sequence.first_result;
   if (sequence.request().prompt_logprobs) {
@@ -83,7 +104,8 @@ void Scheduler::settle(Sequence& sequence) {
   }
   at_cut(sequence);
   if (sequence.prefilling()) return;
-  sampled_.emplace_back(&sequence, result);
+  sampled_.push_back({&sequence, result});
+  speculation_.begin(sequence);
   begin_siblings(sequence, result);
 }
 
@@ -144,47 +166,78 @@ void Scheduler::begin_siblings(Sequence& sequence, uint32_t result) {
     sibling.slot = *slot;
     sibling.committed = sequence.committed;
     sibling.cached = sequence.cached;
-    sampled_.emplace_back(&sibling, result);
+    sampled_.push_back({&sibling, result});
+    speculation_.begin(sibling);
   }
 }
 
 // Rows with all their logits are shared out among the workers: what they take is of a step's order.
 void Scheduler::sample_all() {
-  tokens_.assign(sampled_.size(), TokenEvent{});
-  const auto has_logits = [&](const auto& entry) { return !result_.logits[entry.second].empty(); };
+  const auto has_logits = [&](const Sampled& sampled) { return !result_.logits[sampled.result].empty(); };
   if (std::ranges::count_if(sampled_, has_logits) > 1) {
     const size_t workers = backend_.workers();
     const Status ran = backend_.on_workers([&](size_t worker) {
-      for (size_t i = worker; i < sampled_.size(); i += workers) tokens_[i] = sample(*sampled_[i].first, sampled_[i].second);
+      for (size_t i = worker; i < sampled_.size(); i += workers) sample_rows(sampled_[i]);
     });
-    if (!ran) tokens_.assign(sampled_.size(), std::unexpected(ran.error()));
+    if (!ran) {
+      for (Sampled& sampled : sampled_) sampled.tokens.assign(1, std::unexpected(ran.error()));
+    }
   } else {
-    for (size_t i = 0; i < sampled_.size(); ++i) tokens_[i] = sample(*sampled_[i].first, sampled_[i].second);
+    for (Sampled& sampled : sampled_) sample_rows(sampled);
   }
-  for (size_t i = 0; i < sampled_.size(); ++i) take(*sampled_[i].first, std::move(tokens_[i]));
+  for (Sampled& sampled : sampled_) take_all(sampled);
 }
 
-Result<TokenEvent> Scheduler::sample(Sequence& sequence, uint32_t result) {
+// As if each token had been the only one of a step: a row counts for as long as what was drafted before it is what is sampled.
+void Scheduler::sample_rows(Sampled& sampled) {
+  Sequence& sequence = *sampled.sequence;
+  const uint64_t position = sequence.tokens.size();
+  for (uint32_t row = 0;; ++row) {
+    const auto& token = sampled.tokens.emplace_back(sample(sequence, sampled.result + row, position + row));
+    if (!token || row == sequence.drafts.size() || sequence.rows == 0) return;
+    if (token->id != sequence.drafts[row]) return;
+    ++sampled.accepted;
+    if (token->is_stop) return;
+  }
+}
+
+Result<TokenEvent> Scheduler::sample(Sequence& sequence, uint32_t result, uint64_t position) {
   const std::span<float> logits = result_.logits[result];
   if (logits.empty()) {
     const auto top = result_.top[result];
-    if (sequence.sampler.wants() == plan::RowReturn::kTopK && !top.empty()) return sequence.sampler.sample(top, sequence.committed);
-    return sequence.sampler.take(result_.argmax[result], result_.max[result], sequence.committed);
+    if (sequence.sampler.wants() == plan::RowReturn::kTopK && !top.empty()) return sequence.sampler.sample(top, position);
+    return sequence.sampler.take(result_.argmax[result], result_.max[result], position);
   }
   // Sampling changes the logits; choices of one request share the row that gives their first tokens.
-  if (sequence.job->choices.size() == 1 || sequence.completion_tokens() > 0) return sequence.sampler.sample(logits, sequence.committed);
+  if (sequence.job->choices.size() == 1 || sequence.completion_tokens() > 0) return sequence.sampler.sample(logits, position);
   std::vector<float> own(logits.begin(), logits.end());
-  return sequence.sampler.sample(std::span<float>(own), sequence.committed);
+  return sequence.sampler.sample(std::span<float>(own), position);
 }
 
-void Scheduler::take(Sequence& sequence, Result<TokenEvent> event) {
-  if (!event) return end(sequence, FinishReason::kError, std::move(event).error());
-  const bool stop = event->is_stop;
-  sequence.tokens.push_back(event->id);
-  tell(sequence, *std::move(event), last_step_end_);
+// The rows that tokens were sampled from become part of the state.
+void Scheduler::take_all(Sampled& sampled) {
+  Sequence& sequence = *sampled.sequence;
+  const bool decoded = std::exchange(sequence.rows, 0) > 0;
+  const auto tokens = static_cast<uint32_t>(sampled.tokens.size());
+  if (!sampled.tokens.back()) return end(sequence, FinishReason::kError, sampled.tokens.back().error());
+  if (decoded && !sequence.drafts.empty()) {
+    if (const Status accepted = backend_.accept(*sequence.slot, tokens); !accepted) {
+      return end(sequence, FinishReason::kError, accepted.error());
+    }
+    speculation_.verified(sequence, std::min<uint32_t>(tokens, static_cast<uint32_t>(sequence.drafts.size())), sampled.accepted);
+  }
+  if (decoded) sequence.committed += tokens;
+  for (auto& token : sampled.tokens) take(sequence, *std::move(token));
+}
+
+void Scheduler::take(Sequence& sequence, TokenEvent event) {
+  const bool stop = event.is_stop;
+  sequence.tokens.push_back(event.id);
+  speculation_.sampled(event.id);
+  tell(sequence, std::move(event), last_step_end_);
   if (stop) {
     end(sequence, FinishReason::kStop);
-  } else if (sequence.committed + 1 == sequence.room) {
+  } else if (sequence.tokens.size() == sequence.room) {
     end(sequence, FinishReason::kLength);
   }
 }

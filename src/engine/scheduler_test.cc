@@ -16,7 +16,7 @@ struct Rows {
 };
 Rows rows_of(const plan::StepPacket& packet) {
   Rows rows;
-  for (const plan::SequenceRows& s : packet.sequences) (s.kind == plan::StepKind::kDecode ? rows.decode : rows.prefill) += s.rows;
+  for (const plan::SequenceRows& s : packet.sequences) (s.kind == plan::StepKind::kPrefill ? rows.prefill : rows.decode) += s.rows;
   return rows;
 }
 

@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "engine/acceptance.h"
+#include "engine/draft_probe.h"
 #include "engine/job.h"
 #include "engine/sampler.h"
 #include "plan/backend.h"
@@ -36,6 +38,13 @@ struct Sequence {
   std::vector<TokenEvent> scored = {};  // with prompt_logprobs: of the prompt so far
 
   std::vector<uint32_t> kept = {};  // positions of which the prefix cache has the state: it was given it, or gave it
+
+  // Guesses at what follows, that the next step verifies.
+  std::vector<int32_t> drafts = {};
+  std::array<float, kMaxDraftDepth> draft_probabilities = {};  // [drafts]
+  std::optional<Acceptance> acceptance = {};                   // once it decodes
+  DraftProbe probe = {};
+  DraftCounts drafted = {};
 
   // In the step that is being made: its first row's place among the rows that return something.
   uint32_t rows = 0, first_result = 0;

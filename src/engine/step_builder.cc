@@ -19,17 +19,17 @@ StepBuilder::StepBuilder(const SchedulerOptions& options, const Vocabulary& voca
   for (const int32_t id : vocabulary_.unsampled) packet_.biases.push_back({id, -std::numeric_limits<float>::infinity()});
 }
 
-plan::RowReturn StepBuilder::wants(const Sequence& sequence) const {
+plan::RowReturn StepBuilder::wants(const Sequence& sequence, uint32_t ahead) const {
   const plan::RowReturn least = sequence.sampler.wants();
   if (options_.logits_mask == LogitsMask::kInline) return least;
-  const bool masked = !sequence.sampler.plain_mask() || !vocabulary_.unsampled.empty();
+  const bool masked = !sequence.sampler.plain_mask(ahead) || !vocabulary_.unsampled.empty();
   return masked ? plan::RowReturn::kLogits : least;
 }
 
 void StepBuilder::choose_rows(std::span<const std::unique_ptr<Sequence>> sequences) {
   decode_rows_ = prefill_rows_ = 0;
   for (const auto& sequence : sequences) {
-    sequence->rows = sequence->slot && !sequence->prefilling() ? 1 : 0;
+    sequence->rows = sequence->slot && !sequence->prefilling() ? 1 + static_cast<uint32_t>(sequence->drafts.size()) : 0;
     decode_rows_ += sequence->rows;
   }
   uint32_t left = prompt_rows();
@@ -54,6 +54,19 @@ uint32_t StepBuilder::prompt_rows() {
   return cost_.rows_within(decode_rows_, options_.tpot_stretch, options_.prefill_chunk);
 }
 
+uint32_t StepBuilder::expected_prompt_rows(std::span<const std::unique_ptr<Sequence>> sequences) const {
+  uint32_t decoding = 0, prompts = 0;
+  for (const auto& sequence : sequences) {
+    if (!sequence->slot) continue;
+    if (sequence->prefilling()) {
+      prompts += sequence->next_cut() - sequence->committed;
+    } else {
+      ++decoding;
+    }
+  }
+  return std::min(prompts, cost_.rows_within(decoding, options_.tpot_stretch, options_.prefill_chunk));
+}
+
 bool StepBuilder::build(std::span<const std::unique_ptr<Sequence>> sequences) {
   choose_rows(sequences);
   const uint32_t rows = decode_rows_ + prefill_rows_;
@@ -73,19 +86,23 @@ bool StepBuilder::build(std::span<const std::unique_ptr<Sequence>> sequences) {
 
 void StepBuilder::add(Sequence& sequence) {
   const auto first = static_cast<uint32_t>(packet_.tokens.size());
+  const bool prompt = sequence.prefilling();
   const auto begin = sequence.tokens.begin() + sequence.committed;
-  packet_.tokens.insert(packet_.tokens.end(), begin, begin + sequence.rows);
+  packet_.tokens.insert(packet_.tokens.end(), begin, begin + (prompt ? sequence.rows : 1));
+  if (!prompt) packet_.tokens.insert(packet_.tokens.end(), sequence.drafts.begin(), sequence.drafts.end());
   packet_.sequences.push_back({.slot = *sequence.slot,
                                .first_row = first,
                                .rows = sequence.rows,
                                .position = sequence.committed,
-                               .kind = sequence.prefilling() ? plan::StepKind::kPrefill : plan::StepKind::kDecode});
+                               .kind = prompt                    ? plan::StepKind::kPrefill
+                                       : sequence.drafts.empty() ? plan::StepKind::kDecode
+                                                                 : plan::StepKind::kVerify});
   add_returns(sequence);
 }
 
-// The last row of what is known gives the next token.
+// The last row of what is known gives the next token, each draft's row the one after it.
 void StepBuilder::add_returns(Sequence& sequence) {
-  const uint32_t first = packet_.sequences.back().first_row, last = first + sequence.rows - 1;
+  const uint32_t first = packet_.sequences.back().first_row;
   sequence.first_result = results_;
   if (sequence.prefilling() && sequence.request().prompt_logprobs) {
     std::fill_n(packet_.returns.begin() + first, sequence.rows, plan::RowReturn::kLogits);
@@ -93,18 +110,23 @@ void StepBuilder::add_returns(Sequence& sequence) {
     return;
   }
   if (sequence.committed + sequence.rows < sequence.tokens.size()) return;
-  const plan::RowReturn wanted = wants(sequence);
-  packet_.returns[last] = wanted;
+  const uint32_t last = first + sequence.rows - 1, drafts = sequence.prefilling() ? 0 : sequence.rows - 1;
+  for (uint32_t ahead = 0; ahead <= drafts; ++ahead) ask(sequence, last - drafts + ahead, ahead);
+}
+
+void StepBuilder::ask(const Sequence& sequence, uint32_t row, uint32_t ahead) {
+  const plan::RowReturn wanted = wants(sequence, ahead);
+  packet_.returns[row] = wanted;
   ++results_;
   if (wanted == plan::RowReturn::kLogits) return;
-  packet_.masks[last] = mask(sequence);
+  packet_.masks[row] = mask(sequence, ahead);
   if (wanted == plan::RowReturn::kTopK) packet_.top_k = std::max(packet_.top_k, sequence.sampler.top_k());
 }
 
-plan::BiasRange StepBuilder::mask(const Sequence& sequence) {
-  if (sequence.sampler.plain_mask()) return {0, static_cast<uint32_t>(vocabulary_.unsampled.size())};
+plan::BiasRange StepBuilder::mask(const Sequence& sequence, uint32_t ahead) {
+  if (sequence.sampler.plain_mask(ahead)) return {0, static_cast<uint32_t>(vocabulary_.unsampled.size())};
   const auto first = static_cast<uint32_t>(packet_.biases.size());
-  sequence.sampler.biases(packet_.biases);
+  sequence.sampler.biases(ahead, packet_.biases);
   return {first, static_cast<uint32_t>(packet_.biases.size()) - first};
 }
 

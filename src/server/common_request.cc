@@ -87,6 +87,24 @@ ApiResult<engine::SamplingParams> parse_sampling(const Fields& fields, const Req
   return sampling;
 }
 
+// How many tokens the MTP layer drafts for a step of this reply.
+ApiResult<std::optional<uint32_t>> parse_speculation(const Fields& fields, uint32_t limit) {
+  TEAPOT_TRY(const Json* options, fields.object("speculation"));
+  if (options == nullptr) return std::nullopt;
+  for (const auto& [key, value] : options->items()) {
+    if (key != "depth") return bad_field("speculation", fmt::format("'speculation' has no field '{}', expected 'depth'", key));
+  }
+  const auto depth = Fields(*options).integer("depth", 0, engine::kMaxDraftDepth);
+  if (!depth) return bad_field("speculation.depth", depth.error().message);
+  if (!*depth) return bad_field("speculation.depth", "'speculation' needs the field 'depth'");
+  if (**depth > limit) {
+    return bad_field("speculation.depth",
+                     limit == 0 ? fmt::format("'depth' is {}: this server does not speculate (--mtp)", **depth)
+                                : fmt::format("'depth' is {}: this server drafts at most {} tokens (--mtp)", **depth, limit));
+  }
+  return static_cast<uint32_t>(**depth);
+}
+
 ApiResult<void> parse_streaming(const Fields& fields, CommonRequest& request) {
   TEAPOT_TRY(const auto stream, fields.boolean("stream"));
   request.stream = stream.value_or(false);
@@ -114,6 +132,7 @@ ApiResult<CommonRequest> parse_common(const Json& body, const RequestDefaults& d
   TEAPOT_TRY(request.generate.stop_token_ids, parse_stop_ids(fields, defaults.vocab_size));
   TEAPOT_TRY(request.stop, parse_stop(fields));
   TEAPOT_CHECK(parse_streaming(fields, request));
+  TEAPOT_TRY(request.generate.draft_depth, parse_speculation(fields, defaults.draft_limit));
 
   TEAPOT_TRY(const auto max_tokens, fields.integer("max_tokens", 1, kMaxTokens));
   TEAPOT_TRY(const auto max_completion_tokens, fields.integer("max_completion_tokens", 1, kMaxTokens));

@@ -26,6 +26,7 @@ struct RequestDefaults {
   const model::GenerationConfig& generation;
   uint32_t vocab_size;
   uint32_t max_seqs;
+  uint32_t draft_limit;  // drafts a step; 0: no speculation
 };
 
 // vocab_size bounds the ids in logit_bias and stop_token_ids.

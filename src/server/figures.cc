@@ -116,11 +116,24 @@ const DistributionRow kDistributions[] = {
      {{"teapot_step_gap_seconds", "Between the end of a step and the start of the next, by the clock."}, kHostSeconds}},
     {Distribution::kStepWaitShare,
      {{"teapot_step_wait_ratio", "Of the workers' time in a step, the share that they waited for each other."}, kShares}},
+    {Distribution::kDraft, {{"teapot_draft_seconds", "Draft steps before a step."}, kTokenSeconds}},
+    {Distribution::kCatchUp, {{"teapot_draft_catch_up_seconds", "The MTP layer, with tokens that were decoded without it."}, kTokenSeconds}},
+    {Distribution::kSample, {{"teapot_step_sample_seconds", "Sampling after a step, and whether its drafts hold."}, kHostSeconds}},
 };
 
 const FigureName kEvents[] = {
     {"teapot_requests_finished_total", "Choices that ended, by reason.", {"vllm:request_success_total"}},
     {"teapot_step_stalls_total", "Steps that took longer than the time-out."},
+    {"teapot_draft_rounds_total", "Steps with drafts, of each sequence.", {"vllm:spec_decode_num_drafts_total"}},
+    {"teapot_draft_tokens_total", "Drafts.", {"vllm:spec_decode_num_draft_tokens_total"}},
+    {"teapot_draft_accepted_total", "Drafts that held.", {"vllm:spec_decode_num_accepted_tokens_total"}},
+    {"teapot_draft_tokens_by_position_total", "Drafts by their place in their step."},
+    {"teapot_draft_accepted_by_position_total",
+     "Drafts that held by their place in their step.",
+     {"vllm:spec_decode_num_accepted_tokens_per_pos_total"}},
+    {"teapot_draft_depth_total", "Steps of sequences by how many drafts were chosen for them."},
+    {"teapot_draft_saved_seconds_total", "About: by steps with drafts, against plain ones that would have made as many tokens."},
+    {"teapot_draft_lost_seconds_total", "About: by steps with drafts that took longer than plain ones would have."},
 };
 static_assert(std::size(kEvents) == static_cast<size_t>(Event::kCount));
 

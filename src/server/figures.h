@@ -47,6 +47,9 @@ enum class Distribution : uint8_t {
   kStepHost,
   kStepGap,
   kStepWaitShare,
+  kDraft,
+  kCatchUp,
+  kSample,
   kCount
 };
 struct DistributionFigure {
@@ -56,7 +59,7 @@ struct DistributionFigure {
 const DistributionFigure& figure(Distribution distribution);
 
 // Told by the engine as it happens, to be counted.
-enum class Event : uint8_t { kFinished, kStalled, kCount };
+enum class Event : uint8_t { kFinished, kStalled, kRounds, kDrafted, kAccepted, kDraftedAt, kAcceptedAt, kDepth, kSaved, kLost, kCount };
 const FigureName& figure(Event event);
 
 // What is known while the model loads.

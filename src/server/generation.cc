@@ -95,7 +95,7 @@ Generation::~Generation() {
 }
 
 RequestDefaults request_defaults(const LoadedModel& model) {
-  return {model.served_name, model.engine->generation(), model.engine->config().vocab, model.max_seqs};
+  return {model.served_name, model.engine->generation(), model.engine->config().vocab, model.max_seqs, model.engine->draft_limit()};
 }
 
 ApiResult<void> check_context(size_t prompt_tokens, uint32_t max_tokens, uint32_t context, const char* param) {

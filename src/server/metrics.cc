@@ -1,6 +1,7 @@
 #include "server/metrics.h"
 
 #include <bit>
+#include <cmath>
 #include <sstream>
 
 #include <prometheus/text_serializer.h>
@@ -54,7 +55,13 @@ prometheus::Family<prometheus::Counter>& Metrics::family(Event event) {
 }
 
 Metrics::Metrics(const std::string& model)
-    : labels_{{"model_name", model}}, steps_(family(Distribution::kStep)), stalled_(&family(Event::kStalled).Add({})) {
+    : labels_{{"model_name", model}}, steps_(family(Distribution::kStep)),
+      stalled_(&family(Event::kStalled).Add({})),
+      rounds_(&family(Event::kRounds).Add({})),
+      drafted_(&family(Event::kDrafted).Add({})),
+      accepted_(&family(Event::kAccepted).Add({})),
+      saved_(&family(Event::kSaved).Add({})),
+      lost_(&family(Event::kLost).Add({})) {
   for (size_t i = 0; i < distributions_.size(); ++i) {
     const auto distribution = static_cast<Distribution>(i);
     if (distribution != Distribution::kStep) distributions_[i] = &family(distribution).Add({}, figure(distribution).bounds);
@@ -62,6 +69,12 @@ Metrics::Metrics(const std::string& model)
   auto& finished = family(Event::kFinished);
   for (const FinishReason reason : kReasons)
     finished_[static_cast<size_t>(reason)] = &finished.Add({{"finished_reason", finish_label(reason)}});
+  auto &drafted = family(Event::kDraftedAt), &accepted = family(Event::kAcceptedAt), &depth = family(Event::kDepth);
+  for (size_t i = 0; i < drafted_at_.size(); ++i) {
+    drafted_at_[i] = &drafted.Add({{"position", std::to_string(i)}});
+    accepted_at_[i] = &accepted.Add({{"position", std::to_string(i)}});
+  }
+  for (size_t i = 0; i < depth_.size(); ++i) depth_[i] = &depth.Add({{"depth", std::to_string(i)}});
 }
 
 void Metrics::on_step(const engine::StepRecord& step) {
@@ -78,6 +91,26 @@ void Metrics::on_step(const engine::StepRecord& step) {
     observe(Distribution::kStepGap, step.gap_us / 1e6);
   }
   observe(Distribution::kStepWaitShare, step.wait_share);
+  observe(Distribution::kSample, seconds(step.sample_ms));
+  on_drafts(step.drafts);
+}
+
+void Metrics::on_drafts(const engine::DraftRecord& drafts) {
+  for (size_t i = 0; i < depth_.size(); ++i) {
+    if (drafts.depths[i] > 0) depth_[i]->Increment(drafts.depths[i]);
+  }
+  if (drafts.catch_up_ms > 0) observe(Distribution::kCatchUp, seconds(drafts.catch_up_ms));
+  if (drafts.draft_steps == 0) return;
+  observe(Distribution::kDraft, seconds(drafts.draft_ms));
+  rounds_->Increment(static_cast<double>(drafts.drafts.rounds));
+  for (size_t i = 0; i < drafted_at_.size(); ++i) {
+    const auto made = static_cast<double>(drafts.drafts.drafted[i]), held = static_cast<double>(drafts.drafts.accepted[i]);
+    drafted_->Increment(made);
+    drafted_at_[i]->Increment(made);
+    accepted_->Increment(held);
+    accepted_at_[i]->Increment(held);
+  }
+  (drafts.saved_ms >= 0 ? saved_ : lost_)->Increment(seconds(std::abs(drafts.saved_ms)));
 }
 
 void Metrics::on_prompt(const engine::PromptRecord& prompt) { observe(Distribution::kPromptTokens, prompt.tokens); }

@@ -32,6 +32,7 @@ class Metrics : public engine::EngineObserver {
  private:
   static constexpr size_t kStepKinds = 3, kRowBuckets = 33;  // powers of two
 
+  void on_drafts(const engine::DraftRecord& drafts);
   void observe(Distribution distribution, double value) { distributions_[static_cast<size_t>(distribution)]->Observe(value); }
   prometheus::Family<prometheus::Histogram>& family(Distribution distribution);
   prometheus::Family<prometheus::Counter>& family(Event event);
@@ -44,6 +45,9 @@ class Metrics : public engine::EngineObserver {
   std::array<std::array<prometheus::Histogram*, kRowBuckets>, kStepKinds> step_ = {};  // reply thread; made when the first such step comes
   std::array<prometheus::Counter*, 4> finished_ = {};                                  // by FinishReason
   prometheus::Counter* stalled_;
+  prometheus::Counter *rounds_, *drafted_, *accepted_, *saved_, *lost_;
+  std::array<prometheus::Counter*, engine::kMaxDraftDepth> drafted_at_ = {}, accepted_at_ = {};
+  std::array<prometheus::Counter*, engine::kMaxDraftDepth + 1> depth_ = {};
 };
 
 inline constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";

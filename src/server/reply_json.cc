@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <random>
 
 namespace teapot::server {
@@ -47,12 +48,23 @@ Json usage_json(const Usage& usage) {
 
 Json timings_json(const engine::Timings& timings) {
   const auto rate = [](double tokens, double ms) { return ms > 0 && tokens > 0 ? tokens * 1000 / ms : 0.0; };
-  return {{"queue_ms", timings.queue_ms},
+  Json json = {{"queue_ms", timings.queue_ms},
           {"prefill_ms", timings.prefill_ms},
           {"decode_ms", timings.decode_ms},
           {"tpot_ms", timings.tpot_ms()},
           {"prefill_tokens_per_second", rate(timings.prompt_tokens - timings.cached_tokens, timings.prefill_ms)},
           {"decode_tokens_per_second", rate(timings.completion_tokens > 0 ? timings.completion_tokens - 1 : 0, timings.decode_ms)}};
+  const engine::DraftCounts& drafts = timings.drafts;
+  if (drafts.rounds == 0) return json;
+  Json by_position = Json::array();
+  for (size_t i = 0; i < drafts.drafted.size() && drafts.drafted[i] > 0; ++i) {
+    by_position.push_back({{"drafted", drafts.drafted[i]}, {"accepted", drafts.accepted[i]}});
+  }
+  json["speculation"] = {{"rounds", drafts.rounds},
+                         {"drafted", std::accumulate(drafts.drafted.begin(), drafts.drafted.end(), uint64_t{0})},
+                         {"accepted", std::accumulate(drafts.accepted.begin(), drafts.accepted.end(), uint64_t{0})},
+                         {"by_position", std::move(by_position)}};
+  return json;
 }
 
 std::string finish_reason_name(engine::FinishReason reason, bool saw_tool_calls) {

@@ -12,7 +12,7 @@ const model::GenerationConfig kGeneration{
 ApiResult<ChatRequest> chat(const std::string& text) {
   const auto body = parse_body(text);
   if (!body) return std::unexpected(body.error());
-  return parse_chat(*body, {"demo", kGeneration, 100, 4});
+  return parse_chat(*body, {"demo", kGeneration, 100, 4, 3});
 }
 
 std::string with(const std::string& fields) { return R"({"messages": [{"role": "user", "content": "hi"}], )" + fields + "}"; }
@@ -125,7 +125,7 @@ TEST(ChatRequest, ABodyMustBeAnObject) {
 }
 
 TEST(CompletionRequest, PromptIsTextOrIds) {
-  const auto parse = [](const char* text) { return parse_completion(*parse_body(text), {"demo", kGeneration, 100, 4}); };
+  const auto parse = [](const char* text) { return parse_completion(*parse_body(text), {"demo", kGeneration, 100, 4, 3}); };
   EXPECT_EQ(std::get<std::string>(parse(R"({"prompt": "a"})")->prompt), "a");
   EXPECT_EQ(std::get<std::string>(parse(R"({"prompt": ["a"]})")->prompt), "a");
   EXPECT_EQ(std::get<std::vector<int32_t>>(parse(R"({"prompt": [1, 2]})")->prompt), (std::vector<int32_t>{1, 2}));
