@@ -115,6 +115,11 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
   command.add_flag("-v,--verbose", options.verbose, "Tell what became of every switch");
 }
 
+void add_draft_vocab_option(CLI::App& command, engine::EngineOptions& options) {
+  add_count_or_auto(command, "--draft-vocab", "full", 1u << 24, options.draft_vocab,
+                    "Ids that drafts are chosen from: the context's and the most frequent; auto: by what the head costs");
+}
+
 void add_model_options(CLI::App& command, ModelOptions& options) {
   add_backend_options(command, options);
   command.add_option("--ctx", options.engine.context,
@@ -123,10 +128,9 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->check(CLI::Range(1u, 65535u))
       ->capture_default_str();
   add_cache_options(command, options.engine.scheduler);
-  add_count_or_auto(command, "--mtp", "off", engine::kMaxDraftDepth, options.engine.mtp,
+  add_count_or_auto(command, "--mtp", "off", engine::kMaxDrafts, options.engine.mtp,
                     "Tokens that the MTP layer drafts for a step; auto: as many as pay, where the checkpoint has the layer");
-  add_count_or_auto(command, "--draft-vocab", "full", 1u << 24, options.engine.draft_vocab,
-                    "Ids that drafts are chosen from: the context's and the most frequent; auto: by what the head costs");
+  add_draft_vocab_option(command, options.engine);
   command
       .add_option("--step-timeout", options.engine.step_timeout_s, "Seconds after which a step that has not ended is reported; 0: never")
       ->check(kSeconds)

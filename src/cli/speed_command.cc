@@ -1,11 +1,15 @@
 // teapot speed: decode and prefill beside their floors.
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 
 #include "base/log.h"
+#include "cli/chat_prompt.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/progress.h"
+#include "workbench/draft_speed.h"
 #include "workbench/speed.h"
 
 namespace teapot::cli {
@@ -15,8 +19,86 @@ struct Arguments {
   ModelOptions model;
   workbench::SpeedOptions speed;
   std::optional<std::string> against;
+  std::vector<std::string> mtp;
+  std::optional<std::string> accept_rates, prompts;
   bool json = false;
 };
+
+// "0.8,0.6;0.1": lists of rates.
+Result<std::vector<std::vector<double>>> parse_rates(const std::string& text) {
+  std::vector<std::vector<double>> lists;
+  for (const std::string& list : CLI::detail::split(text, ';')) {
+    lists.emplace_back();
+    for (const std::string& rate : CLI::detail::split(list, ',')) {
+      if (!CLI::detail::lexical_cast(rate, lists.back().emplace_back())) {
+        return fail(ErrorKind::kInvalid, "--accept-rate: '{}' is no number", rate);
+      }
+    }
+  }
+  return lists;
+}
+
+Result<std::vector<workbench::DraftSetting>> parse_settings(const std::vector<std::string>& texts) {
+  std::vector<workbench::DraftSetting> settings;
+  for (const std::string& text : texts) {
+    uint32_t depth = 0;
+    if (text == "auto") {
+      settings.emplace_back();
+    } else if (CLI::detail::lexical_cast(text, depth) && depth >= 1 && depth <= engine::kMaxDrafts) {
+      settings.emplace_back(depth);
+    } else {
+      return fail(ErrorKind::kInvalid, "--mtp: '{}'; expected 1 to {}, or auto", text, engine::kMaxDrafts);
+    }
+  }
+  return settings;
+}
+
+// A line a prompt, as a user's message, or as it is where the model has no template.
+Result<std::vector<std::vector<int32_t>>> read_prompts(const Arguments& arguments) {
+  std::vector<std::vector<int32_t>> prompts;
+  if (!arguments.prompts) return prompts;
+  TEAPOT_TRY(const model::Model model, model::load_model(arguments.model.model, arguments.model.engine.weights));
+  TEAPOT_TRY(const engine::TextAssets text, engine::TextAssets::of(model));
+  std::ifstream file(*arguments.prompts);
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty()) continue;
+    if (text.chat_template) {
+      TEAPOT_TRY(ChatPrompt prompt, chat_prompt(text, Json::array({{{"role", "user"}, {"content", line}}}), Json::object()));
+      prompts.push_back(std::move(prompt.ids));
+    } else {
+      TEAPOT_TRY(prompts.emplace_back(), text.tokenizer.encode(line, /*parse_added=*/true));
+    }
+  }
+  if (prompts.empty()) return fail(ErrorKind::kNotFound, "{}: no prompts; expected one a line", *arguments.prompts);
+  return prompts;
+}
+
+// With and without drafts, in turn.
+Result<std::string> draft_speed(const Arguments& arguments) {
+  if (arguments.against) return fail(ErrorKind::kInvalid, "--against: not with --mtp, which compares in itself");
+  workbench::DraftSpeedOptions options{.concurrency = arguments.speed.concurrency,
+                                       .prompt = arguments.speed.prompt,
+                                       .gen = arguments.speed.gen,
+                                       .repeat = arguments.speed.repeat};
+  TEAPOT_TRY(options.settings, parse_settings(arguments.mtp));
+  if (arguments.accept_rates) {
+    TEAPOT_TRY(options.accept_rates, parse_rates(*arguments.accept_rates));
+  }
+  TEAPOT_TRY(options.prompts, read_prompts(arguments));
+  std::optional<ProgressBar> bar(std::in_place, "loading");
+  engine::LoadHooks hooks;
+  hooks.note = [](const std::string& note) { log::info("{}", note); };
+  hooks.progress = [&](uint64_t done, uint64_t total) { bar->update(done, total); };
+  engine::EngineOptions engine = arguments.model.engine;
+  engine.scheduler.prefill_chunk = arguments.speed.prefill_chunk;
+  TEAPOT_TRY(const workbench::DraftSpeeds measured,
+             workbench::measure_draft_speed(arguments.model.model, engine, options, hooks, [&](const std::string& what) {
+               bar.reset();
+               log::info("measuring {}", what);
+             }));
+  engine::log_switches(measured.levers, arguments.model.verbose);
+  return arguments.json ? dump_json(workbench::to_json(measured)) + "\n" : workbench::to_text(measured);
+}
 
 Result<std::string> speed(const Arguments& arguments) {
   std::optional<Json> earlier;
@@ -36,7 +118,7 @@ Result<std::string> speed(const Arguments& arguments) {
 }
 
 int run(const Arguments& arguments) {
-  const auto text = speed(arguments);
+  const auto text = arguments.mtp.empty() ? speed(arguments) : draft_speed(arguments);
   if (!text) return report(text.error());
   const bool written = std::fwrite(text->data(), 1, text->size(), stdout) == text->size() && std::fflush(stdout) == 0;
   return written ? 0 : report(Error{ErrorKind::kIo, "the answer cannot be written"});
@@ -64,6 +146,20 @@ void add_speed(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1u, 65535u))
       ->capture_default_str();
   command->add_option("--against", arguments->against, "An earlier --json of the same work: ratios, and whether the results changed");
+  auto* mtp = command
+                  ->add_option("--mtp", arguments->mtp,
+                               "Measure replies with these numbers of drafts a step (1,2,4,auto) against replies without, in turn: --gen "
+                               "tokens each, --repeat turns")
+                  ->delimiter(',');
+  command
+      ->add_option("--accept-rate", arguments->accept_rates,
+                   "Drafts hold so often, by their place in a step, whatever the MTP layer says: 0.8,0.7,0.6; with ';' between lists, each is "
+                   "for an equal share of a reply")
+      ->needs(mtp);
+  command->add_option("--prompts", arguments->prompts, "A file with a prompt a line, instead of random tokens")
+      ->check(CLI::ExistingFile)
+      ->needs(mtp);
+  add_draft_vocab_option(*command, arguments->model.engine);
   command->add_flag("--json", arguments->json, "As one JSON object");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
-namespace teapot::engine {
+#include "engine/request.h"
 
-constexpr uint32_t kMaxDrafts = 8;  // of a sequence in a round
+namespace teapot::engine {
 
 // [j - 1]: that draft j of a round holds if those before it did.
 using DraftChances = std::array<double, kMaxDrafts>;

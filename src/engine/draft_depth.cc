@@ -9,8 +9,7 @@ constexpr double kMargin = 1.02;  // costs and chances are measured: a smaller g
 
 }  // namespace
 
-DraftDepth::DraftDepth(const StepCost& step, const StepCost& draft, uint32_t max_sequences, std::optional<uint32_t> fixed)
-    : step_(step), draft_(draft), fixed_(fixed) {
+DraftDepth::DraftDepth(const StepCost& step, const StepCost& draft, uint32_t max_sequences) : step_(step), draft_(draft) {
   depths_.reserve(max_sequences);
   tried_.reserve(max_sequences);
   next_.reserve(max_sequences);
@@ -26,10 +25,6 @@ void DraftDepth::offer(std::span<const DraftingSequence> sequences, uint32_t seq
 
 std::span<const uint32_t> DraftDepth::choose(std::span<const DraftingSequence> sequences, uint32_t base_rows, double catch_up_ms) {
   depths_.assign(sequences.size(), 0);
-  if (fixed_) {
-    std::ranges::transform(sequences, depths_.begin(), [this](const DraftingSequence& one) { return std::min(one.limit, *fixed_); });
-    return depths_;
-  }
   next_.clear();
   tried_.assign(sequences.size(), 0);
   for (uint32_t i = 0; i < sequences.size(); ++i) offer(sequences, i, 1);

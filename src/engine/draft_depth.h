@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,8 +20,8 @@ struct DraftingSequence {
 
 class DraftDepth {
  public:
-  // step: a step of the model by its rows; draft: a draft step by its sequences. fixed: all draft so deep, whatever it brings.
-  DraftDepth(const StepCost& step, const StepCost& draft, uint32_t max_sequences, std::optional<uint32_t> fixed = {});
+  // step: a step of the model by its rows; draft: a draft step by its sequences.
+  DraftDepth(const StepCost& step, const StepCost& draft, uint32_t max_sequences);
 
   // The depth of each sequence; valid until the next call. base_rows: of the step without drafts, a prompt's among them. catch_up_ms: what
   // it takes to make all catch up that lag, if one of them drafts.
@@ -46,8 +45,7 @@ class DraftDepth {
 
   const StepCost& step_;
   const StepCost& draft_;
-  std::optional<uint32_t> fixed_;
-  double rate_ = 0;  // tokens for a ms that the round was chosen to bring; 0: time is of no account
+  double rate_ = 0;              // tokens for a ms that the round was chosen to bring
   std::vector<uint32_t> depths_;
   std::vector<uint32_t> tried_;  // depths so far
   std::vector<Next> next_;       // a heap by chance

@@ -103,13 +103,6 @@ TEST(DraftDepth, WithoutFiguresNobodyDrafts) {
   EXPECT_EQ(choose(depth, {drafts(8, 0.99)}), Depths{0});
 }
 
-TEST(DraftDepth, FixedIsForAllAndPaysAlways) {
-  DraftDepth depth(kFour.step, kFour.draft, 4, 3);
-  EXPECT_EQ(choose(depth, {drafts(8, 0.0), drafts(2, 0.9), drafts(0, 0.9)}, 0, 100), (Depths{3, 2, 0}));
-  EXPECT_TRUE(depth.next_pays(0, 2, 5));
-  EXPECT_TRUE(depth.row_pays(0, 5));
-}
-
 TEST(DraftDepth, AChainEndsWhereTheNextDraftDoesNotPay) {
   DraftDepth depth(kOne.step, kOne.draft, 1);
   ASSERT_GE(choose(depth, {drafts(4, 0.9)})[0], 3u);

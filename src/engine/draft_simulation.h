@@ -38,7 +38,7 @@ inline double simulate(const SimulatedCosts& costs, const SimulatedChance& chanc
   Acceptance shared;
   std::vector<Sequence> sequences(costs.sequences, {Acceptance(&shared), {}});
   std::vector<DraftingSequence> drafting(costs.sequences);
-  DraftDepth depth(costs.step, costs.draft, costs.sequences, fixed);
+  DraftDepth depth(costs.step, costs.draft, costs.sequences);
   uint32_t made = 0;
   double ms = 0;
   while (made < tokens * costs.sequences) {
@@ -48,7 +48,7 @@ inline double simulate(const SimulatedCosts& costs, const SimulatedChance& chanc
     std::vector<uint32_t> together(kMaxDrafts);
     for (uint32_t i = 0; i < costs.sequences; ++i) {
       Sequence& sequence = sequences[i];
-      const uint32_t drafts = fixed ? chosen[i] : sequence.probe.depth(chosen[i], 4);
+      const uint32_t drafts = fixed ? *fixed : sequence.probe.depth(chosen[i], 4);
       rows += drafts;
       for (uint32_t j = 0; j < drafts; ++j) ++together[j];
       uint32_t held = 0;

@@ -109,10 +109,10 @@ class Engine::Impl {
     if (options_.mtp != 0) {
       Status possible = options_.backend.state_dtype == "bf16"
                             ? fail(ErrorKind::kUnsupported, "a recurrent state in bf16 is rounded step by step: drafts would change replies")
-                            : model_.speculate(options_.mtp.value_or(kMaxDraftDepth));
+                            : model_.speculate(options_.mtp.value_or(kMaxDrafts));
       if (!possible && options_.mtp) return fail(possible.error().kind, "mtp={}: {}", *options_.mtp, possible.error().message);
       if (possible) {
-        options_.scheduler.draft_limit = options_.mtp.value_or(kMaxDraftDepth);
+        options_.scheduler.draft_limit = options_.mtp.value_or(kMaxDrafts);
         options_.scheduler.draft_depth = options_.mtp;
       } else {
         report.active = "off";
@@ -252,8 +252,8 @@ Status check_options(const EngineOptions& options, std::span<const int32_t> unsa
     return fail(ErrorKind::kInvalid, "plans are required, but plan={} prepares none", options.backend.plan);
   }
   if (scheduler.prefill_chunk == 0) return fail(ErrorKind::kInvalid, "the prefill chunk is 0 tokens; expected at least 1");
-  if (options.mtp.value_or(0) > kMaxDraftDepth) {
-    return fail(ErrorKind::kInvalid, "mtp is {}; expected off, auto, or 1 to {}", *options.mtp, kMaxDraftDepth);
+  if (options.mtp.value_or(0) > kMaxDrafts) {
+    return fail(ErrorKind::kInvalid, "mtp is {}; expected off, auto, or 1 to {}", *options.mtp, kMaxDrafts);
   }
   if (scheduler.max_seqs == 0) return fail(ErrorKind::kInvalid, "0 sequences may run at a time; expected at least 1");
   if (!(scheduler.tpot_stretch > 1)) {

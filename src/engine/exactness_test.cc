@@ -1,101 +1,16 @@
 // The same request gives the same bits, whatever shares the machine, whatever the prefix cache holds: tokens and log-probabilities of
 // engines on the demo model, compared with a request that runs alone in a fresh one.
-#include <gtest/gtest.h>
+#include "engine/exactness_testing.h"
 
-#include <cstring>
 #include <limits>
 #include <thread>
-
-#include "engine/collecting_sink.h"
-#include "engine/engine.h"
-#include "test_data.h"
 
 namespace teapot::engine {
 namespace {
 
-// What a request came to: all of it, bit for bit.
-struct Reply {
-  std::vector<int32_t> ids;
-  std::vector<std::pair<int32_t, uint32_t>> logprobs;  // ids and bits, the sampled token's and the most likely ones'
-  FinishReason reason;
-  uint32_t cached;
-
-  bool same(const Reply& other) const { return ids == other.ids && logprobs == other.logprobs && reason == other.reason; }
-};
-
-Reply reply_of(CollectingSink& sink) {
-  const Finish& finish = sink.wait();
-  Reply reply{sink.ids(), {}, finish.reason, finish.timings.cached_tokens};
-  for (const TokenEvent& event : sink.events) {
-    const auto add = [&](int32_t id, float logprob) {
-      uint32_t bits;
-      std::memcpy(&bits, &logprob, sizeof bits);
-      reply.logprobs.emplace_back(id, bits);
-    };
-    add(event.id, event.logprob);
-    for (const TokenLogprob& top : event.top) add(top.id, top.logprob);
-  }
-  return reply;
-}
-
-class Exactness : public ::testing::Test {
- protected:
-  void SetUp() override { TEAPOT_NEEDS(testing::demo_model()); }
-
-  static std::unique_ptr<Engine> engine(const SchedulerOptions& scheduler, const std::string& weights = "file") {
-    const model::WeightOptions options{.weights = weights};
-    auto model = model::load_model(testing::demo_model().string(), options);
-    EXPECT_TRUE(model) << model.error().message;
-    auto made =
-        Engine::create(*std::move(model), {}, {.backend = {.threads = 2, .bind = "off"}, .weights = options, .scheduler = scheduler},
-                       [](uint64_t, uint64_t) {});
-    EXPECT_TRUE(made) << made.error().message;
-    return *std::move(made);
-  }
-
-  // Ids without meaning: the model has an opinion on them all the same.
-  static std::vector<int32_t> words(uint32_t seed, size_t count) {
-    std::vector<int32_t> ids;
-    uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
-    for (size_t i = 0; i < count; ++i) {
-      x = x * 6364136223846793005 + 1442695040888963407;
-      ids.push_back(static_cast<int32_t>((x >> 33) % 4000));
-    }
-    return ids;
-  }
-
-  static GenerateRequest request(std::vector<int32_t> prompt, uint32_t max_tokens = 6) {
-    return {.prompt = std::move(prompt), .sampling = {.temperature = 0}, .max_tokens = max_tokens, .ignore_eos = true, .top_logprobs = 2};
-  }
-
-  static Reply run(Engine& on, GenerateRequest wanted) {
-    const auto sink = std::make_shared<CollectingSink>();
-    const auto id = on.submit(std::move(wanted), {sink});
-    EXPECT_TRUE(id) << id.error().message;
-    return reply_of(*sink);
-  }
-};
-
-// Eight requests of all kinds, and each alone with nothing cached.
-std::vector<GenerateRequest> kinds(const std::function<std::vector<int32_t>(uint32_t seed, size_t count)>& words) {
-  std::vector<GenerateRequest> all;
-  for (uint32_t i = 0; i < 8; ++i) {
-    GenerateRequest wanted{.prompt = words(i, 1 + i * 113 % 400), .max_tokens = 5 + 7 * i, .ignore_eos = true};
-    wanted.sampling.temperature = i % 2 == 0 ? 0 : 0.9f;
-    wanted.sampling.seed = i;
-    wanted.sampling.top_k = i % 4 == 1 ? 20 : 0;
-    if (i == 2) wanted.sampling.logit_bias = {{5, 10.f}, {7, -100.f}};
-    if (i == 4) wanted.sampling.presence_penalty = 1;
-    if (i == 5) wanted.min_tokens = 10, wanted.ignore_eos = false;
-    if (i % 3 == 0) wanted.top_logprobs = 3;
-    all.push_back(std::move(wanted));
-  }
-  return all;
-}
-
 TEST_F(Exactness, NeighboursChangeNothing) {
   const auto requests = kinds(words);
-  const auto alone = engine({.max_seqs = 1, .prefix_cache = false});
+  const auto alone = plain();
   std::vector<Reply> expected;
   for (const GenerateRequest& wanted : requests) expected.push_back(run(*alone, wanted));
   constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -122,7 +37,7 @@ TEST_F(Exactness, NeighboursChangeNothing) {
 
 // Prompts that end near borders of pages and checkpoints, twice, and one that goes on from each.
 TEST_F(Exactness, AWarmCacheChangesNothing) {
-  const auto cold = engine({.max_seqs = 1, .prefix_cache = false}), warm = engine({.max_seqs = 2});
+  const auto cold = plain(), warm = engine({.max_seqs = 2});
   const std::vector<int32_t> text = words(1, 1200);
   const auto first = [&](size_t count) { return std::vector<int32_t>(text.begin(), text.begin() + static_cast<ptrdiff_t>(count)); };
   for (const size_t border : {0, 256, 512, 1024}) {
@@ -139,7 +54,7 @@ TEST_F(Exactness, AWarmCacheChangesNothing) {
 }
 
 TEST_F(Exactness, GoingBackToAnEarlierPromptChangesNothing) {
-  const auto cold = engine({.max_seqs = 1, .prefix_cache = false}), warm = engine({.max_seqs = 2});
+  const auto cold = plain(), warm = engine({.max_seqs = 2});
   std::vector<int32_t> shared = words(1, 530);
   const auto with = [&](uint32_t seed, size_t count) {
     std::vector<int32_t> prompt = shared;
@@ -157,7 +72,7 @@ TEST_F(Exactness, GoingBackToAnEarlierPromptChangesNothing) {
 
 // The reply becomes part of the next prompt, as in a chat; with a budget for a few states only, so that others push them out.
 TEST_F(Exactness, EvictionChangesNothing) {
-  const auto cold = engine({.max_seqs = 1, .prefix_cache = false});
+  const auto cold = plain();
   const uint64_t state = cold->status().kv_page_bytes;
   for (const uint64_t budget : {uint64_t{0}, 3 * state, 12 * state, 60 * state}) {
     const auto warm = engine({.max_seqs = 3, .cache_bytes = budget});
@@ -204,7 +119,7 @@ TEST_F(Exactness, ASecondTurnComputesOnlyWhatIsNew) {
 
 // Eight at the same moment with one long beginning: it is computed once.
 TEST_F(Exactness, ABeginningThatManyShareIsComputedOnce) {
-  const auto cold = engine({.max_seqs = 1, .prefix_cache = false}), warm = engine({.max_seqs = 8, .prefill_chunk = 64});
+  const auto cold = plain(), warm = engine({.max_seqs = 8, .prefill_chunk = 64});
   const std::vector<int32_t> shared = words(1, 700);
   std::vector<GenerateRequest> requests;
   for (uint32_t i = 0; i < 8; ++i) {
@@ -223,7 +138,7 @@ TEST_F(Exactness, ABeginningThatManyShareIsComputedOnce) {
 }
 
 TEST_F(Exactness, WhoWaitsForAnothersPromptGoesOnWhenThatIsCancelled) {
-  const auto cold = engine({.max_seqs = 1, .prefix_cache = false}), warm = engine({.max_seqs = 4, .prefill_chunk = 8});
+  const auto cold = plain(), warm = engine({.max_seqs = 4, .prefill_chunk = 8});
   std::vector<int32_t> prompt = words(1, 900);
   const GenerateRequest leader = request(prompt);
   prompt.back() ^= 1;
@@ -241,7 +156,7 @@ TEST_F(Exactness, WhoWaitsForAnothersPromptGoesOnWhenThatIsCancelled) {
 }
 
 TEST_F(Exactness, ChoicesShareThePromptAndTheFirstIsTheOneAlone) {
-  const auto alone = engine({.max_seqs = 1, .prefix_cache = false}), several = engine({.max_seqs = 4});
+  const auto alone = plain(), several = engine({.max_seqs = 4});
   GenerateRequest wanted = request(words(3, 300), 16);
   wanted.sampling = {.temperature = 1, .seed = 11};
   const Reply expected = run(*alone, wanted);
@@ -254,7 +169,7 @@ TEST_F(Exactness, ChoicesShareThePromptAndTheFirstIsTheOneAlone) {
 }
 
 TEST_F(Exactness, QuantisedWeightsToo) {
-  const auto alone = engine({.max_seqs = 1, .prefix_cache = false}, "q8_0"), busy = engine({.max_seqs = 6}, "q8_0");
+  const auto alone = plain("q8_0"), busy = engine({.max_seqs = 6}, "q8_0");
   const auto requests = kinds(words);
   std::vector<std::shared_ptr<CollectingSink>> sinks;
   for (int round = 0; round < 2; ++round) {

@@ -44,6 +44,7 @@ class FakeBackend final : public plan::Backend {
   }
 
   void fail_next_run() { fail_next_ = true; }                        // its slots are unusable then
+  bool about_to_fail() const { return fail_next_; }
   void fail_next_fork() { fail_next_fork_ = true; }                  // kMemory
   void give_nan(plan::SlotId slot) { states_.at(slot).nan = true; }  // until it is closed; forks do not inherit it
   double clock_ms() const { return clock_ms_; }                      // of all steps so far, as step_ms has it
@@ -192,7 +193,7 @@ class FakeBackend final : public plan::Backend {
     const bool verify = rows.kind == plan::StepKind::kVerify, draft = rows.kind == plan::StepKind::kDraft;
     if (draft != (kind == plan::PlanKind::kDraft)) return wrong("drafts are made by draft plans");
     if (verify && kind != plan::PlanKind::kModelMtp) return wrong("drafts are verified with the MTP layer");
-    if (verify && rows.rows > kMaxDraftDepth + 1) return wrong("too many rows to verify");
+    if (verify && rows.rows > kMaxDrafts + 1) return wrong("too many rows to verify");
     if (draft && rows.rows != 1) return wrong("a draft step of more than a row");
     if ((draft || kind == plan::PlanKind::kModelMtp) && behind > 0) return wrong("it has to catch up first");
     if (kind == plan::PlanKind::kModel && behind + rows.rows >= plan::kHiddenRows) return wrong("it cannot catch up any more");

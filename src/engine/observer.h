@@ -12,7 +12,7 @@ namespace teapot::engine {
 // What became of drafts in a step, and before it.
 struct DraftRecord {
   DraftCounts drafts;                                   // of all sequences
-  std::array<uint32_t, kMaxDraftDepth + 1> depths = {};  // [depth]: sequences for which it was chosen
+  std::array<uint32_t, kMaxDrafts + 1> depths = {};  // [depth]: sequences for which it was chosen
   uint32_t draft_steps = 0;                             // of the backend
   double draft_ms = 0;
   double catch_up_ms = 0;  // of the MTP layer, with tokens that it had not seen
@@ -96,6 +96,7 @@ struct EngineStatus {
   uint64_t prefilled_tokens = 0;  // computed
   uint64_t generation_tokens = 0;
   uint64_t cache_queries = 0, cache_hits = 0;
+  uint64_t draft_vocab_hits = 0, draft_vocab_misses = 0;  // sampled tokens that a draft could have said, and that it could not
   uint64_t plan_hits = 0, plan_misses = 0;  // steps that found their plan prepared, and those that had to wait for it
 };
 

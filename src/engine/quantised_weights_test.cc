@@ -53,7 +53,7 @@ double median_error(const std::vector<float>& values, const std::vector<float>& 
 Json questions() {
   const auto read = read_json_file(testing::test_data("demo_acceptance.json").string());
   EXPECT_TRUE(read) << read.error().message;
-  return *read;
+  return (*read)["questions"];
 }
 
 // With the reference's reply before it, the likeliest next token is nearly always the reference's.

@@ -12,7 +12,7 @@
 
 namespace teapot::engine {
 
-constexpr uint32_t kMaxDraftDepth = 8;  // drafts of a sequence in a step
+constexpr uint32_t kMaxDrafts = 8;  // drafts of a sequence in a step
 
 struct SamplingParams {
   float temperature = 1;  // 0: greedy
@@ -56,8 +56,8 @@ enum class FinishReason { kStop, kLength, kCancelled, kError };
 // Drafts by their place in their step, the first of a step at 0.
 struct DraftCounts {
   uint64_t rounds = 0;                               // steps with drafts
-  std::array<uint64_t, kMaxDraftDepth> drafted = {};
-  std::array<uint64_t, kMaxDraftDepth> accepted = {};
+  std::array<uint64_t, kMaxDrafts> drafted = {};
+  std::array<uint64_t, kMaxDrafts> accepted = {};
 
   // One round of a sequence.
   void add(uint32_t round_drafted, uint32_t round_accepted) {
@@ -67,7 +67,7 @@ struct DraftCounts {
   }
   DraftCounts& operator+=(const DraftCounts& other) {
     rounds += other.rounds;
-    for (uint32_t i = 0; i < kMaxDraftDepth; ++i) {
+    for (uint32_t i = 0; i < kMaxDrafts; ++i) {
       drafted[i] += other.drafted[i];
       accepted[i] += other.accepted[i];
     }

@@ -18,6 +18,7 @@ struct Draft {
   uint64_t request;
   uint32_t choice;
   uint32_t position;  // where it would stand in its sequence
+  uint32_t index;     // among the drafts of its step
   int32_t id;         // what the MTP layer says
 };
 

@@ -32,6 +32,8 @@ void Scheduler::publish() {
   status_.kv_page_bytes = backend_.page_bytes();
   status_.checkpoints = cache_.checkpoints();
   status_.evictions = cache_.evictions();
+  status_.draft_vocab_hits = speculation_.vocab().coverage().inside;
+  status_.draft_vocab_misses = speculation_.vocab().coverage().outside;
   status_.plan_hits = plans_.hits();
   status_.plan_misses = plans_.misses();
 }

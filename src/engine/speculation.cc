@@ -40,7 +40,7 @@ std::optional<uint32_t> Speculation::fixed(const Sequence& sequence) const {
 // The last token that there is room for is sampled from the row before it: what would come after it is of no use.
 uint32_t Speculation::limit(const Sequence& sequence) const {
   const uint32_t left = sequence.room - static_cast<uint32_t>(sequence.tokens.size());
-  return std::min({options_.draft_limit, left - 1, fixed(sequence).value_or(kMaxDraftDepth)});
+  return std::min({options_.draft_limit, left - 1, fixed(sequence).value_or(kMaxDrafts)});
 }
 
 uint32_t Speculation::lag(const Sequence& sequence) const { return sequence.committed - backend_.mtp_committed(*sequence.slot); }
@@ -125,8 +125,8 @@ void Speculation::take(Chain& chain, uint32_t result, uint32_t drafting) {
   Sequence& sequence = *chain.sequence;
   int32_t id = result_.argmax[result];
   if (options_.replace_draft) {
-    const auto position = static_cast<uint32_t>(sequence.tokens.size() + sequence.drafts.size());
-    id = options_.replace_draft({sequence.job->id, sequence.choice, position, id});
+    const auto known = static_cast<uint32_t>(sequence.tokens.size()), index = static_cast<uint32_t>(sequence.drafts.size());
+    id = options_.replace_draft({sequence.job->id, sequence.choice, known + index, index, id});
   }
   if (id < 0) {  // NaN: the model will say so of its own rows, if that is where it comes from
     chain.depth = static_cast<uint32_t>(sequence.drafts.size());

@@ -12,7 +12,7 @@ using Holds = std::function<bool(uint64_t hash)>;
 
 FakeServer::Options drafting(std::optional<uint32_t> depth, Holds holds = {}) {
   FakeServer::Options options;
-  options.scheduler.draft_limit = kMaxDraftDepth;
+  options.scheduler.draft_limit = kMaxDrafts;
   options.scheduler.draft_depth = depth;
   options.backend.mtp = true;
   options.backend.draft_holds = std::move(holds);
@@ -32,8 +32,8 @@ TEST(Speculation, RepliesAreThoseWithoutDrafts) {
   for (const GenerateRequest& request : {greedy(prompt, 300), sampled(prompt, 300)}) {
     const Tokens expected = plain.run(request).ids();
     for (const Holds& holds : {Holds(often), Holds(never), Holds()}) {
-      for (uint32_t depth = 0; depth <= kMaxDraftDepth + 1; ++depth) {
-        FakeServer server(drafting(depth > kMaxDraftDepth ? std::nullopt : std::optional(depth), holds));
+      for (uint32_t depth = 0; depth <= kMaxDrafts + 1; ++depth) {
+        FakeServer server(drafting(depth > kMaxDrafts ? std::nullopt : std::optional(depth), holds));
         EXPECT_EQ(server.run(request).ids(), expected) << depth;
         server.backend.states().check();
       }
@@ -93,7 +93,7 @@ TEST(Speculation, ARequestHasADepthOfItsOwn) {
     EXPECT_EQ(server.backend.steps() - before, 1 + 60 / (depth + 1));
     const DraftCounts& drafts = reply.finish().timings.drafts;
     EXPECT_EQ(drafts.rounds, depth == 0 ? 0 : 60 / (depth + 1));
-    for (uint32_t i = 0; i < kMaxDraftDepth; ++i) {
+    for (uint32_t i = 0; i < kMaxDrafts; ++i) {
       EXPECT_EQ(drafts.drafted[i], i < depth ? drafts.rounds : 0);
       EXPECT_EQ(drafts.accepted[i], drafts.drafted[i]);
     }

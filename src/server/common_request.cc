@@ -94,7 +94,7 @@ ApiResult<std::optional<uint32_t>> parse_speculation(const Fields& fields, uint3
   for (const auto& [key, value] : options->items()) {
     if (key != "depth") return bad_field("speculation", fmt::format("'speculation' has no field '{}', expected 'depth'", key));
   }
-  const auto depth = Fields(*options).integer("depth", 0, engine::kMaxDraftDepth);
+  const auto depth = Fields(*options).integer("depth", 0, engine::kMaxDrafts);
   if (!depth) return bad_field("speculation.depth", depth.error().message);
   if (!*depth) return bad_field("speculation.depth", "'speculation' needs the field 'depth'");
   if (**depth > limit) {

@@ -71,6 +71,8 @@ const ReadFigure kRead[] = {
     {{"teapot_generation_tokens_total", "Tokens of replies.", {"vllm:generation_tokens_total"}},
      kCounter,
      of_status<&Status::generation_tokens>},
+    {{"teapot_draft_vocab_hits_total", "Sampled tokens that a draft could have said."}, kCounter, of_status<&Status::draft_vocab_hits>},
+    {{"teapot_draft_vocab_misses_total", "Sampled tokens that no draft could have said."}, kCounter, of_status<&Status::draft_vocab_misses>},
     {{"teapot_steps_total", "Steps."}, kCounter, of_status<&Status::steps>},
     {{"teapot_plan_hits_total", "Steps whose plan was ready."}, kCounter, of_status<&Status::plan_hits>},
     {{"teapot_plan_misses_total", "Steps that had to wait for their plan."}, kCounter, of_status<&Status::plan_misses>},

@@ -46,8 +46,8 @@ class Metrics : public engine::EngineObserver {
   std::array<prometheus::Counter*, 4> finished_ = {};                                  // by FinishReason
   prometheus::Counter* stalled_;
   prometheus::Counter *rounds_, *drafted_, *accepted_, *saved_, *lost_;
-  std::array<prometheus::Counter*, engine::kMaxDraftDepth> drafted_at_ = {}, accepted_at_ = {};
-  std::array<prometheus::Counter*, engine::kMaxDraftDepth + 1> depth_ = {};
+  std::array<prometheus::Counter*, engine::kMaxDrafts> drafted_at_ = {}, accepted_at_ = {};
+  std::array<prometheus::Counter*, engine::kMaxDrafts + 1> depth_ = {};
 };
 
 inline constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";

@@ -64,6 +64,8 @@ Json status_json(const StatusFacts& facts) {
         {"prompt_tokens", status.prompt_tokens},
         {"prefilled_tokens", status.prefilled_tokens},
         {"generation_tokens", status.generation_tokens},
+        {"draft_vocab_hits", status.draft_vocab_hits},
+        {"draft_vocab_misses", status.draft_vocab_misses},
         {"plan_hits", status.plan_hits},
         {"plan_misses", status.plan_misses}}},
   };

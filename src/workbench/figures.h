@@ -14,4 +14,13 @@ inline double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+// Median, least and largest.
+struct Spread {
+  double median = 0, min = 0, max = 0;
+
+  static Spread of(const std::vector<double>& values) {
+    return {workbench::median(values), std::ranges::min(values), std::ranges::max(values)};
+  }
+};
+
 }  // namespace teapot::workbench

@@ -10,6 +10,7 @@
 #include "engine/plan_cache.h"
 #include "workbench/allocations.h"
 #include "workbench/figures.h"
+#include "workbench/prompt_token.h"
 
 namespace teapot::workbench {
 namespace {
@@ -31,14 +32,6 @@ class Hash {
  private:
   uint64_t value_ = 0xcbf29ce484222325;
 };
-
-// Token `position` of sequence `sequence`: any ids will do, as long as the sequences differ (splitmix64).
-int32_t prompt_token(uint32_t sequence, uint32_t position, uint32_t vocab) {
-  uint64_t x = (uint64_t{sequence} << 32 | position) + 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return static_cast<int32_t>((x ^ (x >> 31)) % vocab);
-}
 
 rusage usage() {
   rusage result{};
@@ -316,10 +309,6 @@ RoofSample RoofSample::without_tiles() const {
   RoofSample result = *this;
   result.int8_gmacs = int8_vector_gmacs;
   return result;
-}
-
-Spread Spread::of(const std::vector<double>& values) {
-  return {workbench::median(values), std::ranges::min(values), std::ranges::max(values)};
 }
 
 Result<Speed> measure_speed(const model::Model& model, plan::Backend& backend, const SpeedOptions& options,

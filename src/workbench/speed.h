@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "model/model.h"
 #include "plan/backend.h"
+#include "workbench/figures.h"
 #include "workbench/roof.h"
 
 namespace teapot::workbench {
@@ -45,13 +46,6 @@ struct RoofSample {
 };
 
 using PartTraffic = std::array<plan::OpTraffic, plan::kTrafficPartNames.size()>;
-
-// Median, least and largest of the rounds.
-struct Spread {
-  double median = 0, min = 0, max = 0;
-
-  static Spread of(const std::vector<double>& values);
-};
 
 struct PrefillSpeed {
   uint32_t tokens = 0;   // of a prompt

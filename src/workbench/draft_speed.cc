@@ -1,0 +1,268 @@
+#include "workbench/draft_speed.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+#include "engine/philox.h"
+#include "workbench/prompt_token.h"
+
+namespace teapot::workbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kLuck = 20261130;  // seed of forced acceptance
+
+// Sums of the steps since the last clear.
+class StepSums : public engine::EngineObserver {
+ public:
+  void on_step(const engine::StepRecord& step) override {
+    const std::lock_guard lock(mutex_);
+    if (step.prefill_rows > 0) return;
+    ++sums_.steps;
+    sums_.tokens += step.tokens;
+    sums_.draft_ms += step.drafts.draft_ms;
+    sums_.catch_up_ms += step.drafts.catch_up_ms;
+    sums_.model_ms += step.ms;
+    sums_.sample_ms += step.sample_ms;
+    sums_.drafts += step.drafts.drafts;
+  }
+  void on_prompt(const engine::PromptRecord&) override {}
+  void on_token(double) override {}
+  void on_reply(const engine::ReplyRecord&) override {}
+  void on_stall(double) override {}
+
+  DraftSpeed take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(sums_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  DraftSpeed sums_;  // guarded by mutex_
+};
+
+// Keeps a reply's tokens with their times.
+class TimedSink : public engine::ReplySink {
+ public:
+  bool on_token(const engine::TokenEvent& event) override {
+    ids.push_back(event.id);
+    times.push_back(Clock::now());
+    return true;
+  }
+  void on_finish(const engine::Finish& finish) override {
+    const std::lock_guard lock(mutex_);
+    finish_ = finish;
+    finished_.notify_all();
+  }
+  const engine::Finish& wait() {
+    std::unique_lock lock(mutex_);
+    finished_.wait(lock, [&] { return finish_.has_value(); });
+    return *finish_;
+  }
+
+  std::vector<int32_t> ids;
+  std::vector<Clock::time_point> times;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable finished_;
+  std::optional<engine::Finish> finish_;  // guarded by mutex_
+};
+
+// Knows the replies, and replaces drafts by right and wrong tokens.
+class Forced {
+ public:
+  Forced(const DraftSpeedOptions& options) : options_(options) {}
+
+  int32_t replace(const engine::Draft& draft) {
+    const std::lock_guard lock(mutex_);
+    const auto reply = replies_.find(draft.request);
+    if (reply == replies_.end()) return draft.id;
+    const auto& [sequence, prompt, ids] = reply->second;
+    const size_t at = draft.position - prompt;
+    if (at >= ids->size()) return draft.id;
+    const auto& lists = options_.accept_rates;
+    const std::vector<double>& rates = lists[std::min(lists.size() - 1, lists.size() * at / options_.gen)];
+    const bool holds = engine::uniform(kLuck, draft.position, sequence) < rates[std::min<size_t>(draft.index, rates.size() - 1)];
+    const int32_t right = (*ids)[at];
+    return holds ? right : right == 0 ? 1 : right - 1;
+  }
+
+  // Submits under the lock: no draft of the request is made before it is known.
+  template <class Submit>
+  Result<engine::RequestId> add(uint32_t sequence, size_t prompt, const std::vector<int32_t>& ids, Submit&& submit) {
+    const std::lock_guard lock(mutex_);
+    TEAPOT_TRY(const engine::RequestId id, submit());
+    replies_[static_cast<uint64_t>(id)] = {sequence, prompt, &ids};
+    return id;
+  }
+
+ private:
+  struct Reply {
+    uint32_t sequence;
+    size_t prompt;
+    const std::vector<int32_t>* ids;
+  };
+  const DraftSpeedOptions& options_;
+  std::mutex mutex_;
+  std::map<uint64_t, Reply> replies_;  // guarded by mutex_
+};
+
+class Bench {
+ public:
+  Bench(engine::Engine& engine, const DraftSpeedOptions& options, StepSums& sums, Forced& forced)
+      : engine_(engine), options_(options), sums_(sums), forced_(forced) {}
+
+  // All settings in turn, as often as asked; the true replies come from a turn before.
+  Status run(uint32_t c, std::vector<DraftSpeed>& out) {
+    std::vector<DraftSetting> settings = {0u};
+    settings.insert(settings.end(), options_.settings.begin(), options_.settings.end());
+    std::vector<DraftSpeed> speeds(settings.size());
+    std::vector<std::vector<double>> ms(settings.size()), gains(settings.size());
+    for (size_t i = 0; i < settings.size(); ++i) speeds[i] = {.c = c, .setting = settings[i]};
+    for (uint32_t turn = 0; turn < options_.repeat; ++turn) {
+      replies_.assign(c, {});
+      TEAPOT_CHECK(reply(c, turn, 0u, nullptr));  // reads the prompts, too: from now on they are cached
+      for (size_t i = 0; i < settings.size(); ++i) {
+        const size_t at = (i + turn) % settings.size();
+        TEAPOT_CHECK(reply(c, turn, settings[at], &speeds[at]));
+        ms[at].push_back(tpot_ms_);
+      }
+      for (size_t i = 0; i < settings.size(); ++i) gains[i].push_back(ms[0].back() / ms[i].back());
+    }
+    for (size_t i = 0; i < settings.size(); ++i) {
+      speeds[i].tpot_ms = Spread::of(ms[i]);
+      speeds[i].gain = Spread::of(gains[i]);
+      const auto steps = static_cast<double>(std::max<uint64_t>(1, speeds[i].steps));
+      for (double* figure : {&speeds[i].draft_ms, &speeds[i].catch_up_ms, &speeds[i].model_ms, &speeds[i].sample_ms}) *figure /= steps;
+      out.push_back(speeds[i]);
+    }
+    return {};
+  }
+
+ private:
+  std::vector<int32_t> prompt(uint32_t sequence, uint32_t turn, uint32_t c) const {
+    if (!options_.prompts.empty()) return options_.prompts[(turn * c + sequence) % options_.prompts.size()];
+    std::vector<int32_t> ids;
+    for (uint32_t i = 0; i < options_.prompt; ++i) ids.push_back(prompt_token(sequence, i, engine_.config().vocab));
+    return ids;
+  }
+
+  // c replies at a time. speed: of the setting; null: only the replies are wanted.
+  Status reply(uint32_t c, uint32_t turn, DraftSetting setting, DraftSpeed* speed) {
+    std::vector<std::shared_ptr<TimedSink>> sinks;
+    const uint64_t misses = engine_.status().plan_misses;
+    sums_.take();
+    for (uint32_t s = 0; s < c; ++s) {
+      engine::GenerateRequest request;
+      request.prompt = prompt(s, turn, c);
+      request.sampling.temperature = 0;
+      request.max_tokens = options_.gen;
+      request.ignore_eos = options_.prompts.empty();
+      request.draft_depth = setting;
+      const size_t tokens = request.prompt.size();
+      request.message_end = static_cast<uint32_t>(tokens > 1 ? tokens - 1 : 0);
+      sinks.push_back(std::make_shared<TimedSink>());
+      const auto submit = [&] { return engine_.submit(std::move(request), {sinks.back()}); };
+      TEAPOT_CHECK(forced_.add(s, tokens, replies_[s], submit));
+    }
+    for (const auto& sink : sinks) {
+      if (const engine::Finish& finish = sink->wait(); finish.error) return std::unexpected(*finish.error);
+    }
+    if (speed == nullptr) {
+      for (uint32_t s = 0; s < c; ++s) replies_[s] = sinks[s]->ids;
+      return {};
+    }
+    tpot_ms_ = window_ms(sinks);
+    const DraftSpeed sums = sums_.take();
+    speed->steps += sums.steps;
+    speed->tokens += sums.tokens;
+    speed->draft_ms += sums.draft_ms;
+    speed->catch_up_ms += sums.catch_up_ms;
+    speed->model_ms += sums.model_ms;
+    speed->sample_ms += sums.sample_ms;
+    speed->drafts += sums.drafts;
+    speed->plan_misses += engine_.status().plan_misses - misses;
+    for (uint32_t s = 0; s < c; ++s) speed->equal = speed->equal && sinks[s]->ids == replies_[s];
+    return {};
+  }
+
+  // ms of a token while all are decoding: replies end at different steps.
+  static double window_ms(const std::vector<std::shared_ptr<TimedSink>>& sinks) {
+    Clock::time_point begin = Clock::time_point::min(), end = Clock::time_point::max();
+    for (const auto& sink : sinks) {
+      begin = std::max(begin, sink->times.front());
+      end = std::min(end, sink->times.back());
+    }
+    size_t tokens = 0;
+    for (const auto& sink : sinks) {
+      tokens += static_cast<size_t>(std::ranges::count_if(sink->times, [&](Clock::time_point t) { return t > begin && t <= end; }));
+    }
+    const double ms = std::chrono::duration<double, std::milli>(end - begin).count();
+    return ms * static_cast<double>(sinks.size()) / static_cast<double>(std::max<size_t>(1, tokens));
+  }
+
+  engine::Engine& engine_;
+  const DraftSpeedOptions& options_;
+  StepSums& sums_;
+  Forced& forced_;
+  std::vector<std::vector<int32_t>> replies_;  // [sequences] true ones, of the turn
+  double tpot_ms_ = 0;
+};
+
+Status check(const DraftSpeedOptions& options) {
+  if (options.concurrency.empty() || options.settings.empty() || options.gen < 2 || options.repeat == 0 || options.prompt == 0) {
+    return fail(ErrorKind::kInvalid, "speed: at least one number of sequences, one setting, one token of prompt, two of reply, one turn");
+  }
+  for (const auto& list : options.accept_rates) {
+    if (list.empty()) return fail(ErrorKind::kInvalid, "speed: a list of acceptance rates without a rate");
+    for (const double rate : list) {
+      if (!(rate >= 0 && rate <= 1)) return fail(ErrorKind::kInvalid, "speed: an acceptance rate of {}; expected 0 to 1", rate);
+    }
+  }
+  for (const auto& prompt : options.prompts) {
+    if (prompt.empty()) return fail(ErrorKind::kInvalid, "speed: an empty prompt");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<DraftSpeeds> measure_draft_speed(const std::string& path, const engine::EngineOptions& engine, const DraftSpeedOptions& options,
+                                        const engine::LoadHooks& hooks, const std::function<void(const std::string& what)>& progress) {
+  TEAPOT_CHECK(check(options));
+  Forced forced(options);
+  const auto sums = std::make_shared<StepSums>();
+  engine::EngineOptions own = engine;
+  own.scheduler.max_seqs = std::ranges::max(options.concurrency);
+  own.max_queue = own.scheduler.max_seqs;
+  if (!options.accept_rates.empty()) own.scheduler.replace_draft = [&forced](const engine::Draft& draft) { return forced.replace(draft); };
+  engine::LoadHooks own_hooks = hooks;
+  own_hooks.observer = sums;
+  TEAPOT_TRY(const engine::LoadedEngine loaded, engine::load_engine(path, own, /*text_needed=*/false, own_hooks));
+  if (loaded.engine->draft_limit() == 0) {
+    return fail(ErrorKind::kUnsupported, "{}: there is no speculation to measure (see the switch mtp of teapot levers)", path);
+  }
+  for (const DraftSetting& setting : options.settings) {
+    if (setting.value_or(0) > loaded.engine->draft_limit()) {
+      return fail(ErrorKind::kInvalid, "speed: {} drafts a step; states have room for {}", *setting, loaded.engine->draft_limit());
+    }
+  }
+  DraftSpeeds speeds{.options = options, .model = path, .speeds = {}, .levers = loaded.engine->switches()};
+  Bench bench(*loaded.engine, options, *sums, forced);
+  for (const uint32_t c : options.concurrency) {
+    progress(fmt::format("{} sequence{}", c, c == 1 ? "" : "s"));
+    TEAPOT_CHECK(bench.run(c, speeds.speeds));
+  }
+  const engine::EngineStatus status = loaded.engine->status();
+  if (const uint64_t all = status.draft_vocab_hits + status.draft_vocab_misses; all > 0) {
+    speeds.coverage = static_cast<double>(status.draft_vocab_hits) / static_cast<double>(all);
+  }
+  return speeds;
+}
+
+}  // namespace teapot::workbench

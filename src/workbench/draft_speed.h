@@ -1,0 +1,61 @@
+// What speculation brings: the same replies with and without drafts, in turn, in one engine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "engine/engine.h"
+#include "engine/load_engine.h"
+#include "workbench/figures.h"
+
+namespace teapot::workbench {
+
+using DraftSetting = std::optional<uint32_t>;  // drafts in a step; nothing: as many as pay
+
+// "off" is 0.
+std::string to_text(const DraftSetting& setting);
+
+struct DraftSpeedOptions {
+  std::vector<uint32_t> concurrency = {1, 4, 8};
+  std::vector<DraftSetting> settings = {1u, 2u, 3u, 4u, std::nullopt};  // each against none
+  // Drafts are replaced by the true token with these chances, by their place in their step, and else by a wrong one; several lists: each
+  // for an equal share of a reply. Empty: they are the MTP layer's own.
+  std::vector<std::vector<double>> accept_rates = {};
+  uint32_t prompt = 256;  // tokens, different ones, where there are no prompts
+  uint32_t gen = 128;     // tokens of a reply
+  uint32_t repeat = 5;    // replies with each setting
+  std::vector<std::vector<int32_t>> prompts = {};  // taken in turn; replies end where the model ends them
+};
+
+struct DraftSpeed {
+  uint32_t c = 0;
+  DraftSetting setting;
+  Spread tpot_ms = {};  // while all sequences decode
+  Spread gain = {};     // of the setting 0 in the same turn by this one: above 1, drafts pay
+  engine::DraftCounts drafts = {};
+  uint64_t steps = 0, tokens = 0, plan_misses = 0;
+  double draft_ms = 0, catch_up_ms = 0, model_ms = 0, sample_ms = 0;  // of a step, on average
+  bool equal = true;                                                  // all replies are those without drafts
+};
+
+struct DraftSpeeds {
+  DraftSpeedOptions options;
+  std::string model;
+  double coverage = 1;  // of sampled tokens, those that drafts could have said
+  std::vector<DraftSpeed> speeds;
+  std::vector<plan::SwitchReport> levers;
+};
+
+// Loads the model with engine options of its own making: room for all sequences and the deepest drafts. kUnsupported without an MTP layer.
+Result<DraftSpeeds> measure_draft_speed(const std::string& path, const engine::EngineOptions& engine, const DraftSpeedOptions& options,
+                                        const engine::LoadHooks& hooks, const std::function<void(const std::string& what)>& progress);
+
+Json to_json(const DraftSpeeds& speeds);
+std::string to_text(const DraftSpeeds& speeds);
+
+}  // namespace teapot::workbench
