@@ -38,7 +38,9 @@ class Reader {
 
   plan::SlotId open(uint32_t prefix = 0) {
     const plan::SlotId slot = *backend_->open_slot(kTokens);
-    if (prefix > 0) EXPECT_TRUE(step({{slot, prefix, prefix, StepKind::kPrefill}}));
+    if (prefix > 0) {
+      EXPECT_TRUE(step({{slot, prefix, prefix, StepKind::kPrefill}}));
+    }
     return slot;
   }
   plan::SlotId fork(plan::SlotId slot) { return *backend_->fork_slot(slot, backend_->committed(slot), kTokens); }
@@ -222,7 +224,9 @@ TEST_P(Verify, KindsInOneStepDoNotTouchEachOther) {
         for (size_t s = 0; s < slots.size(); ++s) {
           expect_plain_logits(reader, row, positions[s], pieces[s].good);
           row += pieces[s].rows;
-          if (pieces[s].kind == StepKind::kVerify) ASSERT_TRUE(reader.backend().accept(slots[s], pieces[s].good));
+          if (pieces[s].kind == StepKind::kVerify) {
+            ASSERT_TRUE(reader.backend().accept(slots[s], pieces[s].good));
+          }
           expect_plain_state(reader, slots[s]);
           const bool old = reader.backend().committed(slots[s]) > 300, forked = !old && below(4) == 0;
           if (!old && !forked) continue;

@@ -46,9 +46,9 @@ struct GdnLog {
 // One head of the recurrence for one token after the other (spec 3.5 step 7); strides are in floats from token to token.
 // q is scaled, q and k are normalised; alpha, beta: one a token. state [dk, dv] in place. out: [tokens, dv].
 struct GdnHead {
-  const float *q, *k, *v, *alpha, *beta;
-  size_t q_stride, k_stride, v_stride, gate_stride, out_stride;
-  size_t dk, dv, tokens;
+  const float *q = nullptr, *k = nullptr, *v = nullptr, *alpha = nullptr, *beta = nullptr;
+  size_t q_stride = 0, k_stride = 0, v_stride = 0, gate_stride = 0, out_stride = 0;
+  size_t dk = 0, dv = 0, tokens = 0;
   const float* next = nullptr;  // the state that this thread will want after this one: fetched meanwhile; null: none
   GdnLog pending = {};          // moves the state, before the tokens do
 
