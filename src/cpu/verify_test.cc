@@ -145,9 +145,10 @@ TEST_P(Verify, RoundsEqualTokensOneByOne) {
 
 TEST_P(Verify, RoundsAroundTheEndOfAPage) {
   Reader reader(model_, options());
+  const plan::SlotId walker = reader.open(250);
   for (uint32_t prefix = 250; prefix <= 257; ++prefix) {
     for (const uint32_t accepted : {1u, 3u, 6u, 9u}) {
-      const plan::SlotId slot = reader.open(prefix);
+      const plan::SlotId slot = reader.fork(walker);
       round(reader, slot, kMaxRows, accepted);
       round(reader, slot, 2, 1);
       ASSERT_TRUE(reader.step({{slot, 1, 1, StepKind::kDecode}}));
@@ -155,6 +156,7 @@ TEST_P(Verify, RoundsAroundTheEndOfAPage) {
       expect_plain_state(reader, slot);
       reader.backend().close_slot(slot);
     }
+    ASSERT_TRUE(reader.step({{walker, 1, 1, StepKind::kDecode}}));
   }
 }
 
