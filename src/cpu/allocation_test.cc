@@ -50,5 +50,28 @@ TEST(Allocation, DecodeStepsAllocateNothing) {
   EXPECT_EQ(allocations.load(), before);
 }
 
+TEST(Allocation, StepsThatVerifyAllocateNothing) {
+  TinyModel model(plan::WeightType::kQ8_0);
+  model.layout.verify_rows = 3;
+  const auto backend = create_backend({"auto", "f16", "int8", "best", 2, "off"});
+  ASSERT_TRUE(backend.has_value()) << backend.error().message;
+  ASSERT_TRUE((*backend)->load(model.table, model.layout, {}));
+  const auto plan = (*backend)->prepare(model.plan(4));
+  ASSERT_TRUE(plan.has_value()) << plan.error().message;
+  const plan::SlotId guessing = *(*backend)->open_slot(64), plain = *(*backend)->open_slot(64);
+  plan::StepPacket packet{{1, 2, 3, 4}, {{guessing, 0, 3, 0, plan::StepKind::kVerify}, {plain, 3, 1, 0, plan::StepKind::kDecode}}, {}};
+  packet.returns.assign(4, plan::RowReturn::kArgmax);
+  plan::StepResult result;
+  size_t before = 0;
+  for (uint32_t round = 0; round < 20; ++round) {
+    if (round == 1) before = allocations.load();  // the first step sizes the result
+    ASSERT_TRUE((*backend)->run(*plan, packet, result));
+    ASSERT_TRUE((*backend)->accept(guessing, 1 + round % 3));
+    packet.sequences[0].position += 1 + round % 3;
+    packet.sequences[1].position += 1;
+  }
+  EXPECT_EQ(allocations.load(), before);
+}
+
 }  // namespace
 }  // namespace teapot::cpu

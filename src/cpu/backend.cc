@@ -12,11 +12,18 @@
 namespace teapot::cpu {
 namespace {
 
-Status check_layout(const plan::StateLayout& layout) {
+Status check_layout(const plan::StateLayout& layout, bool bf16_state) {
   if (layout.attention_layers > 0 && (layout.kv_heads == 0 || layout.head_dim == 0)) {
     return fail(ErrorKind::kInternal, "state: {} KV heads of {} elements", layout.kv_heads, layout.head_dim);
   }
+  if (layout.verify_rows > kMaxVerifyRows) {
+    return fail(ErrorKind::kUnsupported, "state: {} rows to verify, at most {} are supported", layout.verify_rows, kMaxVerifyRows);
+  }
   if (layout.gdn_layers == 0) return {};
+  if (layout.verify_rows > 0 && bf16_state) {
+    return fail(ErrorKind::kUnsupported,
+                "speculation with a bf16 recurrent state: it is rounded once a step, so that a reply would depend on the guesses; use f32");
+  }
   if (layout.conv_kernel == 0 || layout.conv_kernel > kMaxConvKernel) {
     return fail(ErrorKind::kUnsupported, "state: convolution over {} tokens, 1 to {} are supported", layout.conv_kernel, kMaxConvKernel);
   }
@@ -34,7 +41,7 @@ class CpuBackend final : public plan::Backend {
 
   Status load(const plan::WeightTable& weights, const plan::StateLayout& layout, const PackedWeights::Progress& progress) override {
     if (weights_) return fail(ErrorKind::kInternal, "the weights are loaded already");
-    TEAPOT_CHECK(check_layout(layout));
+    TEAPOT_CHECK(check_layout(layout, settings_.executor.bf16_state));
     TEAPOT_CHECK(set_memory_policy(true));
     TEAPOT_TRY(weights_, PackedWeights::load(weights, settings_.pages, *team_, progress, settings_.prepack));
     TEAPOT_CHECK(set_memory_policy(false));
@@ -61,9 +68,10 @@ class CpuBackend final : public plan::Backend {
     return slots_->fork(from, position, tokens);
   }
   void close_slot(plan::SlotId slot) override { slots_->close(slot); }
-  void seal_slot(plan::SlotId slot) override { slots_->find(slot)->seal(); }
+  void seal_slot(plan::SlotId slot) override { slots_->seal(slot); }
   Status accept(plan::SlotId slot, uint32_t rows) override {
-    return fail(ErrorKind::kInternal, "accept: {} rows of slot {}", rows, static_cast<size_t>(slot));
+    if (!slots_) return fail(ErrorKind::kInternal, "accept before load");
+    return slots_->accept(slot, rows);
   }
   uint32_t mtp_committed(plan::SlotId) const override { return 0; }
   uint32_t committed(plan::SlotId slot) const override { return slots_->find(slot)->committed(); }
@@ -84,7 +92,7 @@ class CpuBackend final : public plan::Backend {
   plan::StateSnapshot snapshot(plan::SlotId slot, uint32_t gdn_layer) const override {
     const SequenceState* const state = slots_->find(slot);
     assert(state != nullptr);
-    return state->snapshot(layout_, gdn_layer);
+    return state->snapshot(layout_, *settings_.kernels, gdn_layer);
   }
 
   void traffic(std::vector<plan::OpTraffic>& out) const override {

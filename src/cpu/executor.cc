@@ -64,6 +64,7 @@ Result<plan::PlanId> Executor::prepare(const plan::Plan& plan) {
   if (settings_.plan != PlanMode::kStatic) prepared->ops.clear();
   places_.reserve(plan.shape.rows);
   ran_sequences_.reserve(plan.shape.rows);
+  ran_pending_.reserve(plan.shape.rows);
   ran_experts_.reserve(prepared->groups.size());
   plans_.push_back(std::move(prepared));
   return static_cast<plan::PlanId>(plans_.size() - 1);
@@ -149,7 +150,16 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
       break;
     }
   }
-  for (size_t s = 0; s < states.size(); ++s) states[s]->commit(packet.sequences[s].rows);
+  ran_pending_.clear();
+  for (size_t s = 0; s < states.size(); ++s) {
+    const plan::SequenceRows& sequence = packet.sequences[s];
+    ran_pending_.push_back(states[s]->pending());
+    if (sequence.kind == plan::StepKind::kVerify) {
+      states[s]->verify(sequence.rows);
+    } else {
+      states[s]->commit(sequence.rows);
+    }
+  }
   ran_ = &prepared;
   ran_sequences_.assign(packet.sequences.begin(), packet.sequences.end());
   ran_asked_ = result.rows.size();
@@ -196,7 +206,7 @@ void Executor::traffic(std::vector<plan::OpTraffic>& out) const {
   std::vector<uint32_t> touched(ran_->source.ops.size());
   for (size_t i = 0; i < ran_->groups.size(); ++i) touched[ran_->groups[i].index] = ran_experts_[i];
   count_traffic(ran_->source, environment_, {settings_.kv_type, settings_.bf16_state},
-                {ran_sequences_, ran_->source.shape.rows, ran_asked_, touched}, out);
+                {ran_sequences_, ran_pending_, ran_->source.shape.rows, ran_asked_, touched}, out);
 }
 
 plan::StepTrace Executor::trace() const {

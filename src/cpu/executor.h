@@ -85,6 +85,7 @@ class Executor {
   // The last step, for traffic() and trace().
   const Prepared* ran_ = nullptr;
   std::vector<plan::SequenceRows> ran_sequences_;
+  std::vector<uint32_t> ran_pending_;  // [ran_sequences_]: tokens that the recurrent state lacked
   std::vector<uint32_t> ran_experts_;  // [groups]: distinct experts of a MoeOp
   size_t ran_asked_ = 0;
   std::atomic<uint64_t> saturated_ = 0;

@@ -7,15 +7,20 @@
 
 namespace teapot::cpu {
 
-// Recurrent states, then windows; in a page layer by layer, keys and values.
+// Recurrent states, windows, logs; in a page layer by layer, keys and values.
 StateSizes::StateSizes(const plan::StateLayout& layout, KvType kv_type, bool bf16)
     : bf16_recurrent(bf16),
       gdn_layers(layout.gdn_layers),
       recurrent_stride(align_up(uint64_t{layout.value_heads} * layout.dk * layout.dv, kAlignment / sizeof(uint16_t))),
-      window_stride(
-          align_up(uint64_t{layout.conv_kernel == 0 ? 0 : layout.conv_kernel - 1} * layout.conv_channels(), kAlignment / sizeof(float))),
+      verify_rows(layout.verify_rows),
+      window_row(layout.conv_channels()),
+      window_stride(align_up((uint64_t{layout.conv_kernel == 0 ? 0 : layout.conv_kernel - 1} + layout.verify_rows) * window_row,
+                             kAlignment / sizeof(float))),
       windows_at(layout.gdn_layers * recurrent_stride * (bf16 ? sizeof(uint16_t) : sizeof(float))),
-      own_bytes(windows_at + layout.gdn_layers * 2 * window_stride * sizeof(float)),
+      log(layout),
+      log_stride(log.floats()),
+      logs_at(windows_at + layout.gdn_layers * 2 * window_stride * sizeof(float)),
+      own_bytes(logs_at + layout.gdn_layers * 2 * log_stride * sizeof(float)),
       kv_row_bytes(uint64_t{layout.kv_heads} * layout.head_dim * kv_bytes(kv_type)),
       kv_layer_bytes(align_up(plan::kPagePositions * kv_row_bytes)),
       page_bytes(layout.attention_layers * 2 * kv_layer_bytes) {}
@@ -24,6 +29,37 @@ SequenceState::SequenceState(const StateSizes& sizes, Arena arena, uint32_t capa
     : sizes_(&sizes), arena_(std::move(arena)), capacity_(capacity), current_window_(sizes.gdn_layers) {
   table_.reserve(StateSizes::pages_of(capacity));
   memory_.reserve(StateSizes::pages_of(capacity));
+}
+
+void SequenceState::commit(uint32_t tokens) {
+  committed_ += tokens;
+  pending_ = 0;
+  window_begin_ = 0;
+}
+
+void SequenceState::verify(uint32_t tokens) {
+  commit(0);
+  unsettled_ = tokens;
+  current_log_ ^= 1;
+}
+
+void SequenceState::accept(uint32_t tokens) {
+  assert(tokens > 0 && tokens <= unsettled_);
+  committed_ += tokens;
+  pending_ = tokens;
+  window_begin_ = tokens;
+  unsettled_ = 0;
+}
+
+// Rows that were not accepted may have taken a page more than the others need.
+void SequenceState::seal(KvPages& pages) {
+  assert(unsettled_ == 0);
+  capacity_ = committed_;
+  while (table_.size() > StateSizes::pages_of(committed_)) {
+    pages.drop(table_.back());
+    table_.pop_back();
+    memory_.pop_back();
+  }
 }
 
 void SequenceState::release(KvPages& pages) {
@@ -59,16 +95,22 @@ Status SequenceState::follow(const SequenceState& from, uint32_t position, KvPag
     }
   }
   current_window_ = from.current_window_;
+  window_begin_ = from.window_begin_;
+  current_log_ = from.current_log_;
+  pending_ = from.pending_;
   committed_ = position;
   return {};
 }
 
-plan::StateSnapshot SequenceState::snapshot(const plan::StateLayout& layout, uint32_t layer) const {
-  const size_t recurrent_floats = size_t{layout.value_heads} * layout.dk * layout.dv;
+plan::StateSnapshot SequenceState::snapshot(const plan::StateLayout& layout, const KernelTable& kernels, uint32_t layer) const {
+  const size_t head_floats = size_t{layout.dk} * layout.dv, recurrent_floats = layout.value_heads * head_floats;
   const size_t window_floats = size_t{layout.conv_kernel - 1} * layout.conv_channels();
   std::vector<float> values(recurrent_floats);
   for (size_t i = 0; i < recurrent_floats; ++i) {
     values[i] = bf16_recurrent() ? bf16_to_f32(recurrent_bf16(layer)[i]) : recurrent(layer)[i];
+  }
+  for (uint32_t head = 0; pending_ > 0 && head < layout.value_heads; ++head) {
+    kernels.gdn_head({.dk = layout.dk, .dv = layout.dv, .pending = pending_log(layer, head)}, &values[head * head_floats], nullptr);
   }
   return {std::move(values), std::vector<float>(window(layer), window(layer) + window_floats)};
 }

@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "cpu/arena.h"
+#include "cpu/delta_log.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/kv_pages.h"
 #include "plan/backend.h"
 
 namespace teapot::cpu {
 
-constexpr size_t kMaxConvKernel = 16;  // checked when a layout is taken in; models have 4
+constexpr size_t kMaxConvKernel = 16;    // checked when a layout is taken in; models have 4
+constexpr uint32_t kMaxVerifyRows = 32;  // likewise
 
 static_assert(plan::kPagePositions == kKvBlock, "an attention partial reads one page");
 
@@ -25,8 +27,13 @@ struct StateSizes {
   bool bf16_recurrent;
   uint32_t gdn_layers;
   uint64_t recurrent_stride;  // elements of a layer
+  uint32_t verify_rows;       // of a sequence in a kVerify step, at most
+  uint64_t window_row;        // floats of a token in a window
   uint64_t window_stride;     // floats of one window
   uint64_t windows_at;        // bytes
+  DeltaLog log;               // what the rows of one are like
+  uint64_t log_stride;        // floats of one log
+  uint64_t logs_at;           // bytes
   uint64_t own_bytes;         // of a sequence, beside its pages
   uint64_t kv_row_bytes;      // of one position's keys in a layer, and of its values
   uint64_t kv_layer_bytes;    // of a page's keys in a layer, and of its values
@@ -46,8 +53,16 @@ class SequenceState {
 
   uint32_t capacity() const { return capacity_; }    // positions
   uint32_t committed() const { return committed_; }  // positions that hold tokens
-  void commit(uint32_t tokens) { committed_ += tokens; }
-  void seal() { capacity_ = committed_; }
+  // After a step, of any kind but kVerify, or of that.
+  void commit(uint32_t tokens);
+  void verify(uint32_t tokens);
+  // The first `tokens` of those of the last kVerify step are committed: the recurrent states take them in with the next step.
+  void accept(uint32_t tokens);
+  uint32_t unsettled() const { return unsettled_; }  // rows of a kVerify step of which nobody has said yet how many hold
+  uint32_t pending() const { return pending_; }      // committed tokens that the recurrent states lack
+
+  // Its room is what it holds.
+  void seal(KvPages& pages);
   std::span<const plan::PageId> pages() const { return table_; }
 
   // Pages for so many positions. kMemory leaves those that were had.
@@ -65,13 +80,21 @@ class SequenceState {
   float* recurrent(uint32_t layer) const { return reinterpret_cast<float*>(arena_.data()) + layer * sizes_->recurrent_stride; }
   uint16_t* recurrent_bf16(uint32_t layer) const { return reinterpret_cast<uint16_t*>(arena_.data()) + layer * sizes_->recurrent_stride; }
 
+  // What the recurrent state lacks of a value head, and where a kVerify step keeps its rows of it.
+  GdnLog pending_log(uint32_t layer, uint32_t head) const {
+    const DeltaLog::Head log = sizes_->log.head(log_at(2 * layer + current_log_), head);
+    return {log.k, log.delta, log.alpha, log.stride, pending_};
+  }
+  DeltaLog::Head next_log(uint32_t layer, uint32_t head) const { return sizes_->log.head(log_at(2 * layer + 1 - current_log_), head); }
+
   // [conv_kernel-1, channels], oldest first: the raw inputs before the next token. A step reads this window and writes the next one,
-  // so that threads may do both at a time; flip_window makes the next one current.
-  const float* window(uint32_t layer) const { return window_at(2 * layer + current_window_[layer]); }
+  // so that threads may do both at a time; flip_window makes the next one current. A kVerify step's begins before its rows and goes on
+  // to the last of them.
+  const float* window(uint32_t layer) const { return window_at(2 * layer + current_window_[layer]) + window_begin_ * sizes_->window_row; }
   float* next_window(uint32_t layer) const { return window_at(2 * layer + 1 - current_window_[layer]); }
   void flip_window(uint32_t layer) { current_window_[layer] ^= 1; }
 
-  plan::StateSnapshot snapshot(const plan::StateLayout& layout, uint32_t layer) const;
+  plan::StateSnapshot snapshot(const plan::StateLayout& layout, const KernelTable& kernels, uint32_t layer) const;
 
   Arena& arena() { return arena_; }
   const Arena& arena() const { return arena_; }
@@ -84,11 +107,15 @@ class SequenceState {
   float* window_at(uint32_t index) const {
     return reinterpret_cast<float*>(arena_.data() + sizes_->windows_at) + index * sizes_->window_stride;
   }
+  float* log_at(uint32_t index) const { return reinterpret_cast<float*>(arena_.data() + sizes_->logs_at) + index * sizes_->log_stride; }
 
   const StateSizes* sizes_;
   Arena arena_;
   uint32_t capacity_;
   uint32_t committed_ = 0;
+  uint32_t unsettled_ = 0, pending_ = 0;
+  uint32_t window_begin_ = 0;  // of all layers' windows, in rows
+  uint32_t current_log_ = 0;   // of two: pending rows are read while others are written
   std::vector<plan::PageId> table_;
   std::vector<std::byte*> memory_;       // [table]
   std::vector<uint8_t> current_window_;  // [gdn layers]

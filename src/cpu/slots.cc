@@ -22,6 +22,12 @@ void in_pieces(ThreadTeam& team, uint64_t bytes, F&& fn) {
   });
 }
 
+Status check_settled(const char* what, plan::SlotId slot, const SequenceState& state) {
+  if (state.unsettled() == 0) return {};
+  return fail(ErrorKind::kInternal, "{}: slot {} has {} rows of which nobody said how many hold", what, static_cast<size_t>(slot),
+              state.unsettled());
+}
+
 }  // namespace
 
 Slots::Slots(const plan::StateLayout& layout, KvType kv_type, bool bf16_recurrent, Pages pages, ThreadTeam& team)
@@ -67,6 +73,7 @@ Result<plan::SlotId> Slots::open(uint32_t tokens) {
 Result<plan::SlotId> Slots::fork(plan::SlotId from, uint32_t position, uint32_t tokens) {
   const SequenceState* const source = find(from);
   if (source == nullptr) return fail(ErrorKind::kInternal, "fork: slot {} is not open", static_cast<size_t>(from));
+  TEAPOT_CHECK(check_settled("fork", from, *source));
   const bool there = sizes_.gdn_layers > 0 ? position == source->committed() : position <= source->committed();
   if (!there || position > tokens) {
     return fail(ErrorKind::kInternal, "fork: slot {} at {} of {} tokens, with room for {}", static_cast<size_t>(from), position,
@@ -84,6 +91,16 @@ Result<plan::SlotId> Slots::fork(plan::SlotId from, uint32_t position, uint32_t 
   return place(std::move(state));
 }
 
+Status Slots::accept(plan::SlotId slot, uint32_t rows) {
+  SequenceState* const state = find(slot);
+  if (state == nullptr) return fail(ErrorKind::kInternal, "accept: slot {} is not open", static_cast<size_t>(slot));
+  if (rows == 0 || rows > state->unsettled()) {
+    return fail(ErrorKind::kInternal, "accept: {} rows of slot {}, expected 1 to {}", rows, static_cast<size_t>(slot), state->unsettled());
+  }
+  state->accept(rows);
+  return {};
+}
+
 void Slots::close(plan::SlotId slot) {
   SequenceState* const state = find(slot);
   assert(state != nullptr);
@@ -97,6 +114,10 @@ Status Slots::prepare(const plan::SequenceRows& rows) {
   const auto slot = static_cast<size_t>(rows.slot);
   SequenceState* const state = find(rows.slot);
   if (state == nullptr) return fail(ErrorKind::kInternal, "packet: slot {} is not open", slot);
+  TEAPOT_CHECK(check_settled("packet", rows.slot, *state));
+  if (rows.kind == plan::StepKind::kVerify && rows.rows > sizes_.verify_rows) {
+    return fail(ErrorKind::kInternal, "packet: {} rows to verify of slot {}, states keep {}", rows.rows, slot, sizes_.verify_rows);
+  }
   if (rows.position != state->committed()) {
     return fail(ErrorKind::kInternal, "packet: slot {} at position {}, its state is at {}", slot, rows.position, state->committed());
   }

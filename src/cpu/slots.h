@@ -17,6 +17,8 @@ class Slots {
   // All as plan::StateStore has it.
   Result<plan::SlotId> open(uint32_t tokens);
   Result<plan::SlotId> fork(plan::SlotId from, uint32_t position, uint32_t tokens);
+  Status accept(plan::SlotId slot, uint32_t rows);
+  void seal(plan::SlotId slot) { find(slot)->seal(pages_); }
   void close(plan::SlotId slot);
   plan::StateStore::Usage usage() const;
 
@@ -24,7 +26,7 @@ class Slots {
   SequenceState* find(plan::SlotId slot) const {
     return static_cast<size_t>(slot) < slots_.size() ? slots_[static_cast<size_t>(slot)].get() : nullptr;
   }
-  // Pages for the rows of a step. The error says which slot has no room, or is at another position.
+  // Pages for the rows of a step. The error says which slot has no room, or is not where the packet has it.
   Status prepare(const plan::SequenceRows& rows);
 
   const StateSizes& sizes() const { return sizes_; }

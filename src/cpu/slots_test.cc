@@ -53,6 +53,10 @@ TEST_F(SlotsTest, BytesAreThoseOfTheParts) {
   EXPECT_EQ(slots.sizes().state_bytes(1), recurrent + windows + kPage);
   EXPECT_EQ(slots.sizes().state_bytes(257), recurrent + windows + 2 * kPage);
   EXPECT_EQ(StateSizes(kLayout, kKvF32, false).page_bytes, 2 * kPage);
+  plan::StateLayout layout = kLayout;
+  layout.verify_rows = 3;
+  const uint64_t longer_windows = 2 * 2 * (6 * 48) * 4, logs = 2 * 2 * 3 * 48 * 4;  // k of 16, two deltas of 8 and alphas, in whole lines
+  EXPECT_EQ(StateSizes(layout, kKvF16, false).own_bytes, recurrent + longer_windows + logs);
 }
 
 TEST_F(SlotsTest, AFreshStateIsZeroAlsoInUsedMemory) {
@@ -133,11 +137,31 @@ TEST_F(SlotsTest, WithoutRecurrentStatesAnyPositionWillDo) {
 TEST_F(SlotsTest, ASealedSlotHasNoRoomLeft) {
   const plan::SlotId slot = open(1000);
   run(slot, 300, 1);
-  state(slot).seal();
+  slots.seal(slot);
   EXPECT_FALSE(slots.prepare({slot, 0, 1, 300}));
   const plan::SlotId child = fork(slot, 300, 1000);
   run(child, 100, 2);
   EXPECT_EQ(key(child, 299), expected_key(299, 1));
+}
+
+// Rows that did not hold may have taken a page that the slot has no room for once it is sealed.
+TEST_F(SlotsTest, ASealedSlotKeepsNoPageForRowsThatDidNotHold) {
+  plan::StateLayout layout = kLayout;
+  layout.verify_rows = 4;
+  Slots verifying(layout, kKvF16, false, Pages::k4k, *team);
+  const plan::SlotId slot = *verifying.open(300);
+  SequenceState& s = *verifying.find(slot);
+  ASSERT_TRUE(verifying.prepare({slot, 0, 255, 0}));
+  s.commit(255);
+  ASSERT_TRUE(verifying.prepare({slot, 0, 4, 255, plan::StepKind::kVerify}));
+  s.verify(4);
+  EXPECT_EQ(s.committed(), 255u);
+  EXPECT_EQ(verifying.usage().pages, 2u);
+  ASSERT_TRUE(verifying.accept(slot, 1));
+  EXPECT_EQ(s.committed(), 256u);
+  verifying.seal(slot);
+  EXPECT_EQ(verifying.usage().pages, 1u);
+  EXPECT_TRUE(verifying.fork(slot, 256, 300));
 }
 
 TEST_F(SlotsTest, StepsMustFitTheirSlot) {

@@ -72,13 +72,20 @@ class Counter {
     OpTraffic& traffic = entry(TrafficPart::kGdn);
     traffic.weight_bytes = vector_bytes(op.conv) + vector_bytes(op.neg_exp_a_log) + vector_bytes(op.dt_bias) + vector_bytes(op.norm);
     const uint64_t state = uint64_t{layout.value_heads} * layout.dk * layout.dv;
-    for (const plan::SequenceRows& sequence : facts_.sequences) {
-      const uint64_t kept = layout.conv_kernel - 1;
-      traffic.state_bytes += 2 * state * (types_.bf16_recurrent ? sizeof(uint16_t) : kF32) +
-                             (kept + std::min<uint64_t>(kept, sequence.rows)) * layout.conv_channels() * kF32;
+    const uint64_t log_row = layout.key_heads * layout.dk + layout.value_heads * (layout.dv + 1);
+    const uint64_t kept = layout.conv_kernel - 1;
+    uint64_t replayed = 0;
+    for (size_t s = 0; s < facts_.sequences.size(); ++s) {
+      const uint64_t rows = facts_.sequences[s].rows, pending = facts_.pending[s];
+      const bool verify = facts_.sequences[s].kind == plan::StepKind::kVerify;
+      const bool written = !verify || pending > 0;
+      traffic.state_bytes += (written ? 2 : 1) * state * (types_.bf16_recurrent ? sizeof(uint16_t) : kF32) +
+                             ((verify ? rows : 0) + pending) * log_row * kF32 +
+                             (kept + (verify ? rows : std::min(kept, rows))) * layout.conv_channels() * kF32;
+      replayed += pending;
     }
-    // Prediction, update and read-out of the state; the convolution.
-    traffic.f32_macs = facts_.rows * (3 * state + uint64_t{layout.conv_kernel} * layout.conv_channels());
+    // Prediction, update and read-out of the state; the convolution; the update alone of tokens that it lacked.
+    traffic.f32_macs = facts_.rows * (3 * state + uint64_t{layout.conv_kernel} * layout.conv_channels()) + replayed * state;
   }
 
   void add(const plan::Attend& op) {

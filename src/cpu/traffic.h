@@ -16,6 +16,7 @@ struct StateTypes {
 
 struct StepFacts {
   std::span<const plan::SequenceRows> sequences;
+  std::span<const uint32_t> pending;  // [sequences]: tokens that the recurrent state lacked
   size_t rows;
   size_t asked;                               // rows that the head was asked something of
   std::span<const uint32_t> touched_experts;  // [ops of the plan]: distinct experts of a Moe, else 0

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "cpu/backend.h"
@@ -81,6 +82,32 @@ TEST_F(Traffic, EqualTokensShareTheirExpertsButNotTheirState) {
   EXPECT_EQ(two[TrafficPart::kGdn].state_bytes, 2 * one[TrafficPart::kGdn].state_bytes);
   EXPECT_GE(one[TrafficPart::kGdn].state_bytes, uint64_t{2} * M::kValueHeads * M::kDk * M::kDv * sizeof(float));
   EXPECT_EQ(two[TrafficPart::kMlp].weight_bytes, one[TrafficPart::kMlp].weight_bytes);
+}
+
+// Rows to verify leave the recurrent state alone and are logged; the accepted ones are read from there, and the state is written then.
+TEST(TrafficOfSpeculation, LogsTakeThePlaceOfWrittenStates) {
+  TinyModel model(plan::WeightType::kQ8_0);
+  model.layout.verify_rows = 4;
+  const auto backend = *create_backend({"auto", "f16", "int8", "best", 2, "off"});
+  ASSERT_TRUE(backend->load(model.table, model.layout, {}));
+  const plan::PlanId plan = *backend->prepare(model.plan(4));
+  const plan::SlotId slot = *backend->open_slot(16);
+  plan::StepResult result;
+  const auto gdn = [&](uint32_t position) {
+    EXPECT_TRUE(backend->run(
+        plan, {{1, 2, 3, 4}, {{slot, 0, 4, position, plan::StepKind::kVerify}}, std::vector(4, plan::RowReturn::kNothing)}, result));
+    std::vector<plan::OpTraffic> entries;
+    backend->traffic(entries);
+    return *std::ranges::find(entries, TrafficPart::kGdn, &plan::OpTraffic::part);
+  };
+  constexpr uint64_t kState = uint64_t{M::kValueHeads} * M::kDk * M::kDv, kLogRow = M::kKeyHeads * M::kDk + M::kValueHeads * (M::kDv + 1);
+  constexpr uint64_t kWindow = uint64_t{M::kKernel - 1 + 4} * M::kChannels;
+  const plan::OpTraffic first = gdn(0);
+  EXPECT_EQ(first.state_bytes, (kState + 4 * kLogRow + kWindow) * sizeof(float));
+  ASSERT_TRUE(backend->accept(slot, 3));
+  const plan::OpTraffic second = gdn(3);
+  EXPECT_EQ(second.state_bytes, (2 * kState + (4 + 3) * kLogRow + kWindow) * sizeof(float));
+  EXPECT_EQ(second.f32_macs, first.f32_macs + 3 * kState);
 }
 
 TEST_F(Traffic, KeysAndValuesAreReadOnceAKvHead) {

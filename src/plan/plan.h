@@ -206,6 +206,9 @@ struct StateLayout {
   uint32_t kv_layers() const { return attention_layers + mtp_layers; }
 
   uint32_t conv_channels() const { return 2 * key_heads * dk + value_heads * dv; }
+  uint32_t key_head(uint32_t value_head) const {
+    return tiled_value_heads ? value_head % key_heads : value_head / (value_heads / key_heads);
+  }
 };
 
 }  // namespace teapot::plan

@@ -32,7 +32,7 @@ struct OpTraffic {
   uint32_t op = 0;  // index in the plan
   TrafficPart part = TrafficPart::kEmbedding;
   uint64_t weight_bytes = 0;  // as they are stored; of the experts only those that a row chose
-  uint64_t state_bytes = 0;   // recurrent state and convolution windows, read and written
+  uint64_t state_bytes = 0;   // recurrent state, convolution windows and logs of verified rows, read and written
   uint64_t kv_bytes = 0;      // keys and values of earlier steps, read once a KV head; those of this step, written
   uint64_t int8_macs = 0;     // weight x int8 activation
   uint64_t f32_macs = 0;

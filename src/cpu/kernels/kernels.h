@@ -34,13 +34,28 @@ using Matmul = void(const unsigned char* weights, size_t cols, size_t first, siz
                     size_t tokens, float* out, size_t out_stride);
 using MatmulFn = Matmul*;
 
+constexpr size_t kGdnStrip = 32;  // columns of a recurrent state that go through all tokens together
+
+// Tokens that a head's state can be moved over again, by the operations and so to the bits of gdn_head.
+struct GdnLog {
+  const float *k = nullptr, *delta = nullptr, *alpha = nullptr;  // [tokens, dk], [tokens, dv], [tokens]
+  size_t stride = 0;                                             // floats from token to token, of all three
+  size_t tokens = 0;
+};
+
 // One head of the recurrence for one token after the other (spec 3.5 step 7); strides are in floats from token to token.
 // q is scaled, q and k are normalised; alpha, beta: one a token. state [dk, dv] in place. out: [tokens, dv].
 struct GdnHead {
-  const float *q, *k, *v, *alpha, *beta;
-  size_t q_stride, k_stride, v_stride, gate_stride, out_stride;
-  size_t dk, dv, tokens;
+  const float *q = nullptr, *k = nullptr, *v = nullptr, *alpha = nullptr, *beta = nullptr;
+  size_t q_stride = 0, k_stride = 0, v_stride = 0, gate_stride = 0, out_stride = 0;
+  size_t dk = 0, dv = 0, tokens = 0;
   const float* next = nullptr;  // the state that this thread will want after this one: fetched meanwhile; null: none
+  GdnLog pending = {};          // moves the state, before the tokens do
+
+  // Of tokens that may not hold: the state stays before them, `delta` [tokens, dv] is what a log needs. Null: the state moves.
+  float* delta = nullptr;
+  size_t delta_stride = 0;
+  float* strip = nullptr;  // [dk, kGdnStrip] scratch, with delta
 };
 
 // The query heads of one row that read one KV head, and up to kKvBlock of its positions; position p lies at p * kv_stride elements.

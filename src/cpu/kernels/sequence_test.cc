@@ -65,6 +65,51 @@ TEST_P(GdnTest, RunOfTokensEqualsTokensOneByOneBitForBit) {
   }
 }
 
+// Of a run whose first tokens may not hold: the state stays, and what the log keeps of those that do moves it later.
+TEST_P(GdnTest, ReplayEqualsTheTokensThemselvesBitForBit) {
+  for (const size_t dv : {5, 24, 32, 40, 128}) {
+    constexpr size_t kGuesses = 5, kTokens = 9;
+    const RandomRun run(rng, 48, dv, kTokens);
+    const std::vector<float> begin = random_floats(rng, run.dk * dv);
+    const size_t stride = run.dk + dv + 1;
+    std::vector<float> log(kGuesses * stride), strip(run.dk * kGdnStrip), guesses(kGuesses * dv), state = begin;
+    GdnHead verify = run.head(0, kGuesses);
+    verify.delta = &log[run.dk];
+    verify.delta_stride = stride;
+    verify.strip = strip.data();
+    table->gdn_head(verify, state.data(), guesses.data());
+    EXPECT_TRUE(same_bits(state, begin));
+    for (size_t t = 0; t < kGuesses; ++t) {
+      std::copy_n(&run.k[t * run.dk], run.dk, &log[t * stride]);
+      log[t * stride + run.dk + dv] = run.alpha[t];
+    }
+    for (size_t accepted = 0; accepted <= kGuesses; ++accepted) {
+      std::vector<float> plain = begin, out(kTokens * dv), rest(kTokens * dv), moved = begin;
+      table->gdn_head(run.head(0, accepted), plain.data(), out.data());
+      EXPECT_TRUE(std::equal(&out[0], &out[accepted * dv], &guesses[0]));
+      const GdnLog pending{&log[0], &log[run.dk], &log[run.dk + dv], stride, accepted};
+      table->gdn_head({.dk = run.dk, .dv = dv, .pending = pending}, moved.data(), nullptr);
+      EXPECT_TRUE(same_bits(moved, plain)) << accepted << " alone";
+
+      std::vector<float> verified = begin, deltas(kTokens * dv);
+      GdnHead next = run.head(accepted, kTokens - accepted);
+      table->gdn_head(next, plain.data(), &out[accepted * dv]);
+      next.pending = pending;
+      std::vector<float> ahead = begin;
+      table->gdn_head(next, ahead.data(), &rest[accepted * dv]);
+      EXPECT_TRUE(same_bits(ahead, plain)) << accepted << " before others";
+      EXPECT_TRUE(std::equal(&out[accepted * dv], &out[0] + out.size(), &rest[accepted * dv])) << accepted;
+      next.delta = deltas.data();
+      next.delta_stride = dv;
+      next.strip = strip.data();
+      std::ranges::fill(rest, 0.0f);
+      table->gdn_head(next, verified.data(), &rest[accepted * dv]);
+      EXPECT_TRUE(same_bits(verified, moved)) << accepted << " before others that may not hold";
+      EXPECT_TRUE(std::equal(&out[accepted * dv], &out[0] + out.size(), &rest[accepted * dv])) << accepted;
+    }
+  }
+}
+
 TEAPOT_ALL_ISAS(GdnTest);
 
 class AttendTest : public KernelTest {

@@ -11,6 +11,7 @@ namespace {
 // Tokens of a head that are convolved, normalised and run through the recurrence together: their q, k, v (96 KiB at dk = dv = 128)
 // stay in L2 beside the state.
 constexpr size_t kBlockTokens = 64;
+static_assert(kMaxVerifyRows <= kBlockTokens, "the rows that a state does not take in are one run");
 constexpr float kL2NormEps = 1e-6f;  // spec 3.5, step 4
 
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
@@ -20,7 +21,7 @@ float softplus(float x) { return x > 20.0f ? x : std::log1p(std::exp(x)); }
 struct Workspace {
   float *q, *k, *v, *o;  // [kBlockTokens, dk or dv]
   float *alpha, *beta;   // [kBlockTokens]
-  float* state;          // [dk, dv]: of one that is kept in bf16
+  float* state;          // [dk, dv] of one that is kept in bf16, or [dk, kGdnStrip] of one that is to stay as it is; never both
 
   Workspace(std::byte* memory, const plan::StateLayout& layout)
       : q(reinterpret_cast<float*>(memory)),
@@ -31,7 +32,7 @@ struct Workspace {
         beta(alpha + kBlockTokens),
         state(beta + kBlockTokens) {}
   static size_t bytes(const plan::StateLayout& layout) {
-    return (kBlockTokens * (2 * layout.dk + 2 * layout.dv + 2) + size_t{layout.dk} * layout.dv) * sizeof(float);
+    return (kBlockTokens * (2 * layout.dk + 2 * layout.dv + 2) + layout.dk * std::max<size_t>(layout.dv, kGdnStrip)) * sizeof(float);
   }
 };
 
@@ -74,21 +75,21 @@ void GdnStepOp::convolve(const Step& step, const plan::SequenceRows& rows, const
   }
 }
 
+// Rows that may not hold: all are kept, behind the window that they began with.
 void GdnStepOp::advance_window(const Step& step, const plan::SequenceRows& rows, const SequenceState& state, const Slice& slice) const {
   const size_t kept = layout_.conv_kernel - 1;
   const float* const window = state.window(op_.state_layer);
   float* const next = state.next_window(op_.state_layer);
-  for (size_t i = 0; i < kept; ++i) {
-    const size_t token = rows.rows + i;  // counted from the oldest row of the window
+  const size_t first = rows.kind == plan::StepKind::kVerify ? 0 : rows.rows;  // counted from the oldest row of the window
+  for (size_t token = first; token < kept + rows.rows; ++token) {
     const float* from = token < kept ? window + token * layout_.conv_channels() : qkv_.row(step, rows.first_row + token - kept);
-    std::copy_n(from + slice.channel, slice.width, next + i * layout_.conv_channels() + slice.channel);
+    std::copy_n(from + slice.channel, slice.width, next + (token - first) * layout_.conv_channels() + slice.channel);
   }
 }
 
 GdnStepOp::HeadSlices GdnStepOp::slices_of(size_t head) const {
-  const size_t heads_per_key = layout_.value_heads / layout_.key_heads;
-  const size_t key_head = layout_.tiled_value_heads ? head % layout_.key_heads : head / heads_per_key;
-  const size_t nth_of_key = layout_.tiled_value_heads ? head / layout_.key_heads : head % heads_per_key;
+  const size_t key_head = layout_.key_head(static_cast<uint32_t>(head));
+  const size_t nth_of_key = layout_.tiled_value_heads ? head / layout_.key_heads : head % (layout_.value_heads / layout_.key_heads);
   return {{key_head * layout_.dk, layout_.dk},
           {(layout_.key_heads + key_head) * layout_.dk, layout_.dk},
           {2 * layout_.key_heads * layout_.dk + head * layout_.dv, layout_.dv},
@@ -118,6 +119,22 @@ void GdnStepOp::with_state(const Step& step, const SequenceState& state, size_t 
   for (size_t i = 0; i < size; ++i) wide[i] = bf16_to_f32(narrow[i]);
   fn(wide);
   step.kernels.store_kv[kKvBF16](wide, size, narrow);
+}
+
+// Tokens that were accepted since the last step move the state first; those that may not hold go to the log instead. One of a key head's
+// value heads writes its k.
+void GdnStepOp::use_logs(const plan::SequenceRows& rows, const SequenceState& state, size_t head, bool first_of_key, float* strip,
+                         GdnHead& run) const {
+  run.pending = state.pending_log(op_.state_layer, static_cast<uint32_t>(head));
+  if (rows.kind != plan::StepKind::kVerify) return;
+  const DeltaLog::Head log = state.next_log(op_.state_layer, static_cast<uint32_t>(head));
+  for (size_t t = 0; t < run.tokens; ++t) {
+    log.alpha[t * log.stride] = run.alpha[t * run.gate_stride];
+    if (first_of_key) std::copy_n(run.k + t * run.k_stride, run.dk, log.k + t * log.stride);
+  }
+  run.delta = log.delta;
+  run.delta_stride = log.stride;
+  run.strip = strip;
 }
 
 // The recurrence walks over columns, in which no prefetcher sees a stream: a worker's first state is asked for while its inputs are
@@ -151,8 +168,9 @@ void GdnStepOp::run_head(const Step& step, size_t sequence, size_t head, bool fi
         step.kernels.l2_norm(w.k + t * dk, kL2NormEps, 1.0f, dk, w.k + t * dk);
         gates(step, rows.first_row + block + t, head, w.alpha[t], w.beta[t]);
       }
-      step.kernels.gdn_head({w.q, w.k, w.v, w.alpha, w.beta, dk, dk, dv, 1, dv, dk, dv, count, block + count == rows.rows ? next : nullptr},
-                            recurrent, w.o);
+      GdnHead run{w.q, w.k, w.v, w.alpha, w.beta, dk, dk, dv, 1, dv, dk, dv, count, block + count == rows.rows ? next : nullptr};
+      if (block == 0) use_logs(rows, state, head, slices.first_of_key, w.state, run);
+      step.kernels.gdn_head(run, recurrent, w.o);
       for (size_t t = 0; t < count; ++t) {
         const size_t row = rows.first_row + block + t;
         step.kernels.gated_norm(w.o + t * dv, z_.row(step, row) + head * dv, norm_, op_.eps, dv, out_.row(step, row) + head * dv);
@@ -191,10 +209,23 @@ void GdnStepOp::run_split(Worker& worker) const {
     const HeadSlices s = slices_of(head);
     const float* const x = conved_.row(step, rows.first_row);
     const size_t stride = conved_.stride;
-    with_state(step, state, head, Workspace(worker.scratch(), layout_).state, [&](float* recurrent) {
-      step.kernels.gdn_head({x + s.q.channel, x + s.k.channel, x + s.v.channel, alpha_.row(step, rows.first_row) + head,
-                             beta_.row(step, rows.first_row) + head, stride, stride, stride, alpha_.stride, out_.stride, dk, dv, rows.rows},
-                            recurrent, out_.row(step, rows.first_row) + head * dv);
+    const Workspace w(worker.scratch(), layout_);
+    with_state(step, state, head, w.state, [&](float* recurrent) {
+      GdnHead run{x + s.q.channel,
+                  x + s.k.channel,
+                  x + s.v.channel,
+                  alpha_.row(step, rows.first_row) + head,
+                  beta_.row(step, rows.first_row) + head,
+                  stride,
+                  stride,
+                  stride,
+                  alpha_.stride,
+                  out_.stride,
+                  dk,
+                  dv,
+                  rows.rows};
+      use_logs(rows, state, head, s.first_of_key, w.state, run);
+      step.kernels.gdn_head(run, recurrent, out_.row(step, rows.first_row) + head * dv);
     });
     advance_windows(step, rows, state, s);
   });

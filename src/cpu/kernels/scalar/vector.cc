@@ -87,22 +87,36 @@ void conv_silu(const float* const* rows, const float* w, size_t kernel, size_t c
 }
 
 void gdn_head(const GdnHead& head, float* state, float* out) {
-  for (size_t t = 0; t < head.tokens; ++t) {
-    const float* q = head.q + t * head.q_stride;
-    const float* k = head.k + t * head.k_stride;
-    const float* v = head.v + t * head.v_stride;
-    const float alpha = head.alpha[t * head.gate_stride], beta = head.beta[t * head.gate_stride];
-    for (size_t j = 0; j < head.dv; ++j) {
+  for (size_t j = 0; j < head.dv; ++j) {
+    float* column = state + j;
+    size_t stride = head.dv;
+    const GdnLog& log = head.pending;
+    for (size_t t = 0; t < log.tokens; ++t) {
+      for (size_t i = 0; i < head.dk; ++i) {
+        column[i * stride] *= log.alpha[t * log.stride];
+        column[i * stride] += log.k[t * log.stride + i] * log.delta[t * log.stride + j];
+      }
+    }
+    if (head.delta != nullptr) {
+      for (size_t i = 0; i < head.dk; ++i) head.strip[i] = column[i * stride];
+      column = head.strip;
+      stride = 1;
+    }
+    for (size_t t = 0; t < head.tokens; ++t) {
+      const float* q = head.q + t * head.q_stride;
+      const float* k = head.k + t * head.k_stride;
+      const float alpha = head.alpha[t * head.gate_stride], beta = head.beta[t * head.gate_stride];
       float predicted = 0;
       for (size_t i = 0; i < head.dk; ++i) {
-        state[i * head.dv + j] *= alpha;
-        predicted += state[i * head.dv + j] * k[i];
+        column[i * stride] *= alpha;
+        predicted += column[i * stride] * k[i];
       }
-      const float delta = beta * (v[j] - predicted);
+      const float delta = beta * (head.v[t * head.v_stride + j] - predicted);
+      if (head.delta != nullptr) head.delta[t * head.delta_stride + j] = delta;
       float read = 0;
       for (size_t i = 0; i < head.dk; ++i) {
-        state[i * head.dv + j] += k[i] * delta;
-        read += state[i * head.dv + j] * q[i];
+        column[i * stride] += k[i] * delta;
+        read += column[i * stride] * q[i];
       }
       out[t * head.out_stride + j] = read;
     }
