@@ -1,6 +1,8 @@
-// The state of one sequence: convolution window and recurrent state of the GDN layers, and which pages hold its KV cache (spec 3.4, 3.5).
+// The state of one sequence: convolution window and recurrent state of the GDN layers, final hidden states for the MTP layer, and which
+// pages hold its KV cache (spec 3.4, 3.5, 4).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,6 +29,8 @@ struct StateSizes {
   uint64_t recurrent_stride;  // elements of a layer
   uint64_t window_stride;     // floats of one window
   uint64_t windows_at;        // bytes
+  uint64_t hidden_stride;     // floats of a final hidden state; 0: none is kept
+  uint64_t hidden_at;         // bytes: kHiddenRows of them, and that of a draft
   uint64_t own_bytes;         // of a sequence, beside its pages
   uint64_t kv_row_bytes;      // of one position's keys in a layer, and of its values
   uint64_t kv_layer_bytes;    // of a page's keys in a layer, and of its values
@@ -44,10 +48,15 @@ class SequenceState {
   // Before the state goes: its pages go back.
   void release(KvPages& pages);
 
-  uint32_t capacity() const { return capacity_; }    // positions
-  uint32_t committed() const { return committed_; }  // positions that hold tokens
-  void commit(uint32_t tokens) { committed_ += tokens; }
-  void seal() { capacity_ = committed_; }
+  uint32_t capacity() const { return capacity_; }            // positions
+  uint32_t committed() const { return committed_; }          // positions that hold tokens
+  uint32_t mtp_committed() const { return mtp_committed_; }  // of them, those that the MTP layer has seen
+  uint32_t draft_end() const { return draft_end_; }          // one past the last draft since the last commit, or the committed tokens
+
+  // After a step of a plan of that kind: the rows are part of the state, as far as it moves.
+  void commit(plan::PlanKind kind, const plan::SequenceRows& rows);
+  // Its pages beyond the tokens, which drafts took, go back.
+  void seal(KvPages& pages);
   std::span<const plan::PageId> pages() const { return table_; }
 
   // Pages for so many positions. kMemory leaves those that were had.
@@ -71,6 +80,14 @@ class SequenceState {
   float* next_window(uint32_t layer) const { return window_at(2 * layer + 1 - current_window_[layer]); }
   void flip_window(uint32_t layer) { current_window_[layer] ^= 1; }
 
+  // [hidden]. Of a committed position; null where it is gone: of what was run long before the sequence was forked.
+  const float* hidden(uint32_t position) const {
+    return hidden_positions_[position % plan::kHiddenRows] == position ? hidden_row(position % plan::kHiddenRows) : nullptr;
+  }
+  const float* draft_hidden() const { return hidden_row(plan::kHiddenRows); }
+  void keep_hidden(uint32_t position, std::span<const float> values);
+  void keep_draft_hidden(std::span<const float> values);
+
   plan::StateSnapshot snapshot(const plan::StateLayout& layout, uint32_t layer) const;
 
   Arena& arena() { return arena_; }
@@ -84,11 +101,16 @@ class SequenceState {
   float* window_at(uint32_t index) const {
     return reinterpret_cast<float*>(arena_.data() + sizes_->windows_at) + index * sizes_->window_stride;
   }
+  float* hidden_row(uint32_t index) const {
+    return reinterpret_cast<float*>(arena_.data() + sizes_->hidden_at) + index * sizes_->hidden_stride;
+  }
+  void drop_pages_beyond(uint32_t positions, KvPages& pages);
 
   const StateSizes* sizes_;
   Arena arena_;
   uint32_t capacity_;
-  uint32_t committed_ = 0;
+  uint32_t committed_ = 0, mtp_committed_ = 0, draft_end_ = 0;
+  std::array<uint32_t, plan::kHiddenRows> hidden_positions_;  // whose hidden states are kept
   std::vector<plan::PageId> table_;
   std::vector<std::byte*> memory_;       // [table]
   std::vector<uint8_t> current_window_;  // [gdn layers]
