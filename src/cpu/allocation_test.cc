@@ -7,7 +7,7 @@
 #include <new>
 
 #include "cpu/backend.h"
-#include "cpu/tiny_model.h"
+#include "cpu/tiny_mtp_model.h"
 
 namespace {
 std::atomic<size_t> allocations = 0;
@@ -69,6 +69,38 @@ TEST(Allocation, StepsThatVerifyAllocateNothing) {
     ASSERT_TRUE((*backend)->accept(guessing, 1 + round % 3));
     packet.sequences[0].position += 1 + round % 3;
     packet.sequences[1].position += 1;
+  }
+  EXPECT_EQ(allocations.load(), before);
+}
+
+TEST(Allocation, NorDoDraftsAndTheirCatchingUp) {
+  const TinyMtpModel model(plan::WeightType::kQ8_0);
+  const auto backend = create_backend({"auto", "f16", "int8", "best", 2, "off"});
+  ASSERT_TRUE(backend.has_value()) << backend.error().message;
+  ASSERT_TRUE((*backend)->load(model.table, model.layout, {}));
+  constexpr plan::PlanKind kKinds[] = {plan::PlanKind::kModelMtp, plan::PlanKind::kModel, plan::PlanKind::kMtpState, plan::PlanKind::kDraft,
+                                       plan::PlanKind::kDraft};
+  std::vector<plan::PlanId> plans;
+  for (const plan::PlanKind kind : kKinds) plans.push_back(*(*backend)->prepare(model.plan_of({2, kind})));
+  plan::StepPacket packet;
+  packet.tokens = {1, 2};
+  for (uint32_t row = 0; row < 2; ++row) packet.sequences.push_back({*(*backend)->open_slot(64), row, 1, 0});
+  plan::StepResult result;
+  size_t before = 0;
+  for (uint32_t round = 0; round < 10; ++round) {
+    if (round == 1) before = allocations.load();
+    uint32_t ahead = 0;
+    for (size_t i = 0; i < plans.size(); ++i) {
+      const bool draft = kKinds[i] == plan::PlanKind::kDraft, catches_up = kKinds[i] == plan::PlanKind::kMtpState;
+      for (plan::SequenceRows& sequence : packet.sequences) {
+        sequence.position = catches_up ? (*backend)->mtp_committed(sequence.slot) : (*backend)->committed(sequence.slot) + ahead;
+      }
+      packet.returns.assign(2, draft ? plan::RowReturn::kDraft : plan::RowReturn::kNothing);
+      packet.head_rows.clear();
+      if (draft) packet.head_rows.assign({{16, 32}, {304, 16}});
+      ASSERT_TRUE((*backend)->run(plans[i], packet, result));
+      ahead += draft ? 1 : 0;
+    }
   }
   EXPECT_EQ(allocations.load(), before);
 }

@@ -13,7 +13,7 @@ namespace teapot::cpu {
 namespace {
 
 Status check_layout(const plan::StateLayout& layout, bool bf16_state) {
-  if (layout.attention_layers > 0 && (layout.kv_heads == 0 || layout.head_dim == 0)) {
+  if (layout.kv_layers() > 0 && (layout.kv_heads == 0 || layout.head_dim == 0)) {
     return fail(ErrorKind::kInternal, "state: {} KV heads of {} elements", layout.kv_heads, layout.head_dim);
   }
   if (layout.verify_rows > kMaxVerifyRows) {
@@ -73,8 +73,8 @@ class CpuBackend final : public plan::Backend {
     if (!slots_) return fail(ErrorKind::kInternal, "accept before load");
     return slots_->accept(slot, rows);
   }
-  uint32_t mtp_committed(plan::SlotId) const override { return 0; }
   uint32_t committed(plan::SlotId slot) const override { return slots_->find(slot)->committed(); }
+  uint32_t mtp_committed(plan::SlotId slot) const override { return slots_->find(slot)->mtp_committed(); }
   std::span<const plan::PageId> pages(plan::SlotId slot) const override { return slots_->find(slot)->pages(); }
   uint64_t state_bytes(uint32_t tokens) const override { return slots_->sizes().state_bytes(tokens); }
   uint64_t page_bytes() const override { return slots_->sizes().page_bytes; }
@@ -85,7 +85,7 @@ class CpuBackend final : public plan::Backend {
     if (!executor_) return fail(ErrorKind::kInternal, "run before load");
     if (pin_ && std::this_thread::get_id() != owner_) return fail(ErrorKind::kInternal, "a step on another thread than the bound one");
     TEAPOT_CHECK(executor_->check(plan, packet));
-    TEAPOT_CHECK(resolve(packet));
+    TEAPOT_CHECK(resolve(packet, executor_->kind(plan)));
     return executor_->run(plan, packet, states_, result);
   }
 
@@ -123,10 +123,10 @@ class CpuBackend final : public plan::Backend {
 
  private:
   // states_: of the packet's sequences.
-  Status resolve(const plan::StepPacket& packet) {
+  Status resolve(const plan::StepPacket& packet, plan::PlanKind kind) {
     states_.clear();
     for (const plan::SequenceRows& rows : packet.sequences) {
-      TEAPOT_CHECK(slots_->prepare(rows));
+      TEAPOT_CHECK(slots_->prepare(rows, kind));
       SequenceState* const state = slots_->find(rows.slot);
       if (std::ranges::find(states_, state) != states_.end()) {
         return fail(ErrorKind::kInternal, "packet: slot {} twice", static_cast<size_t>(rows.slot));

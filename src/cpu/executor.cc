@@ -1,7 +1,9 @@
 #include "cpu/executor.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "cpu/ops/wanted_rows.h"
 #include "cpu/traffic.h"
 #include "plan/check.h"
 #include "plan/check_packet.h"
@@ -33,13 +35,17 @@ Executor::Executor(const Binder::Environment& environment, ThreadTeam& team, con
       zones_(team.workers()) {}
 
 Result<std::unique_ptr<Executor::Prepared>> Executor::bind_all(const plan::Plan& plan) {
-  auto prepared = std::make_unique<Prepared>(Prepared{plan, {}, {}, {}, 0, 0, 0});
+  auto prepared = std::make_unique<Prepared>(Prepared{plan, {}, {}, {}, 0, std::numeric_limits<size_t>::max(), 0});
   const plan::Plan& source = prepared->source;
   TEAPOT_TRY(prepared->groups, group_ops(source));
   Binder binder(source, environment_, constants_);
   for (const OpGroup& group : prepared->groups) prepared->ops.push_back(bind(group, source, binder));
+  const auto limit_tokens = [&](plan::MatrixId table) {
+    prepared->token_limit = std::min<size_t>(prepared->token_limit, binder.matrix(table).rows);
+  };
   for (const plan::Op& op : source.ops) {
-    if (const auto* embed = std::get_if<plan::Embed>(&op)) prepared->token_limit = binder.matrix(embed->table).rows;
+    if (const auto* embed = std::get_if<plan::Embed>(&op)) limit_tokens(embed->table);
+    if (const auto* combine = std::get_if<plan::MtpCombine>(&op)) limit_tokens(combine->table);
     if (const auto* head = std::get_if<plan::Head>(&op)) prepared->vocab = binder.matrix(head->matrix).rows;
   }
   prepared->padded = binder.padded();
@@ -86,11 +92,12 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
   bool keep_logits = environment_.levers.full_logits, keep_top = false;
   for (uint32_t row = 0; row < rows; ++row) {
     if (packet.returns[row] != plan::RowReturn::kNothing) result.rows.push_back(row);
-    keep_logits = keep_logits || packet.returns[row] == plan::RowReturn::kLogits;
+    keep_logits = keep_logits || keeps_logits(packet.returns[row]);
     keep_top = keep_top || packet.returns[row] == plan::RowReturn::kTopK;
   }
   result.argmax.assign(result.rows.size(), -1);
   result.max.assign(result.rows.size(), 0);
+  result.probability.assign(result.rows.size(), 0);
   result.top.assign(result.rows.size(), {});
   result.logits.assign(result.rows.size(), {});
   if (keep_top) top_.resize(std::max(top_.size(), result.rows.size() * packet.top_k));
@@ -152,17 +159,13 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
   }
   ran_pending_.clear();
   for (size_t s = 0; s < states.size(); ++s) {
-    const plan::SequenceRows& sequence = packet.sequences[s];
     ran_pending_.push_back(states[s]->pending());
-    if (sequence.kind == plan::StepKind::kVerify) {
-      states[s]->verify(sequence.rows);
-    } else {
-      states[s]->commit(sequence.rows);
-    }
+    states[s]->commit(prepared.source.shape.kind, packet.sequences[s]);
   }
   ran_ = &prepared;
   ran_sequences_.assign(packet.sequences.begin(), packet.sequences.end());
   ran_asked_ = result.rows.size();
+  ran_head_rows_ = WantedRows(packet, prepared.vocab).size();
   ended_ = ticks();
   return {};
 }
@@ -206,7 +209,7 @@ void Executor::traffic(std::vector<plan::OpTraffic>& out) const {
   std::vector<uint32_t> touched(ran_->source.ops.size());
   for (size_t i = 0; i < ran_->groups.size(); ++i) touched[ran_->groups[i].index] = ran_experts_[i];
   count_traffic(ran_->source, environment_, {settings_.kv_type, settings_.bf16_state},
-                {ran_sequences_, ran_pending_, ran_->source.shape.rows, ran_asked_, touched}, out);
+                {ran_sequences_, ran_pending_, ran_->source.shape.rows, ran_asked_, ran_head_rows_, touched}, out);
 }
 
 plan::StepTrace Executor::trace() const {

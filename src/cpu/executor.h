@@ -39,6 +39,8 @@ class Executor {
   // Whether the packet has the plan's shape and asks for what the plan computes; states and positions are the backend's to check.
   Status check(plan::PlanId id, const plan::StepPacket& packet) const;
 
+  plan::PlanKind kind(plan::PlanId id) const { return plans_[static_cast<size_t>(id)]->source.shape.kind; }
+
   // states: of packet.sequences, with room for their rows. Allocates nothing in static plans with scratch of their own, but for taps and
   // until `result` and this have seen a step as big.
   Status run(plan::PlanId id, const plan::StepPacket& packet, std::span<SequenceState* const> states, plan::StepResult& result);
@@ -61,7 +63,7 @@ class Executor {
     std::vector<BoundOp> ops;     // [groups], of a static plan
     std::vector<ScratchRows<float>> padded;
     size_t scratch_bytes;
-    size_t token_limit;  // rows of the embedding table
+    size_t token_limit;  // rows of the embedding tables
     size_t vocab;        // of the head; 0: the plan has none
   };
 
@@ -87,7 +89,7 @@ class Executor {
   std::vector<plan::SequenceRows> ran_sequences_;
   std::vector<uint32_t> ran_pending_;  // [ran_sequences_]: tokens that the recurrent state lacked
   std::vector<uint32_t> ran_experts_;  // [groups]: distinct experts of a MoeOp
-  size_t ran_asked_ = 0;
+  size_t ran_asked_ = 0, ran_head_rows_ = 0;
   std::atomic<uint64_t> saturated_ = 0;
 };
 

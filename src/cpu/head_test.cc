@@ -107,9 +107,13 @@ void expect_result(const plan::StepPacket& packet, const plan::StepResult& resul
     if (best.empty()) {
       EXPECT_EQ(result.argmax[i], -1);
       EXPECT_EQ(result.max[i], kOut);
+      EXPECT_EQ(result.probability[i], 0);
     } else {
       EXPECT_TRUE(same({result.max[i], result.argmax[i]}, best[0])) << "row " << row << ": " << result.argmax[i] << ", " << best[0].id;
     }
+    double sum = 0;
+    for (const plan::Candidate& candidate : best) sum += std::exp(static_cast<double>(candidate.logit) - best[0].logit);
+    EXPECT_NEAR(result.probability[i], asked == RowReturn::kDraft && !best.empty() ? 1 / sum : 0, 1e-6);
     const size_t count = asked == RowReturn::kTopK ? std::min<size_t>(packet.top_k, best.size()) : 0;
     ASSERT_EQ(result.top[i].size(), count);
     EXPECT_TRUE(std::equal(result.top[i].begin(), result.top[i].end(), best.begin(), same)) << "row " << row;
@@ -118,7 +122,9 @@ void expect_result(const plan::StepPacket& packet, const plan::StepResult& resul
     ++i;
   }
   EXPECT_EQ(i, result.rows.size());
-  for (const size_t size : {result.argmax.size(), result.max.size(), result.top.size(), result.logits.size()}) EXPECT_EQ(size, i);
+  for (const size_t size : {result.argmax.size(), result.max.size(), result.probability.size(), result.top.size(), result.logits.size()}) {
+    EXPECT_EQ(size, i);
+  }
 }
 
 void append(plan::StepPacket& packet, size_t row, const std::vector<plan::LogitBias>& biases) {
@@ -130,7 +136,7 @@ void append(plan::StepPacket& packet, size_t row, const std::vector<plan::LogitB
 plan::StepPacket random_packet(std::mt19937& rng, size_t rows, uint32_t top_k) {
   plan::StepPacket packet;
   packet.top_k = top_k;
-  for (size_t row = 0; row < rows; ++row) packet.returns.push_back(static_cast<RowReturn>(rng() % 4));
+  for (size_t row = 0; row < rows; ++row) packet.returns.push_back(static_cast<RowReturn>(rng() % 5));
   if (rng() % 8 == 0) return packet;
   packet.masks.resize(rows);
   const uint32_t padding = 1 + static_cast<uint32_t>(rng() % 60);
@@ -213,7 +219,7 @@ TEST_P(Head, FewerIdsThanWantedOrNoneAtAll) {
     if (id % 100 != 7) most.push_back({id, kOut});  // 7, 107, 207 and 307 are left
   }
   plan::StepPacket packet;
-  packet.returns = {RowReturn::kTopK, RowReturn::kArgmax, RowReturn::kTopK, RowReturn::kArgmax};
+  packet.returns = {RowReturn::kTopK, RowReturn::kDraft, RowReturn::kTopK, RowReturn::kDraft};
   packet.top_k = 5;
   packet.masks.resize(4);
   append(packet, 0, all);
@@ -247,7 +253,7 @@ TEST_P(Head, ANanAmongTheLogitsLeavesNothing) {
     }
     const auto id = static_cast<int32_t>(at_end ? kVocab - 1 : first);
     plan::StepPacket packet;
-    packet.returns = {RowReturn::kTopK, RowReturn::kArgmax, RowReturn::kLogits, RowReturn::kTopK};
+    packet.returns = {RowReturn::kTopK, RowReturn::kDraft, RowReturn::kLogits, RowReturn::kTopK};
     packet.top_k = 5;
     packet.masks.resize(4);
     append(packet, 3, {{id, kOut}});  // a NaN is not hidden by taking its id out

@@ -1,13 +1,15 @@
 #include "cpu/sequence_state.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <limits>
 
 #include "base/half.h"
 
 namespace teapot::cpu {
 
-// Recurrent states, windows, logs; in a page layer by layer, keys and values.
+// Recurrent states, windows, logs, hidden states; in a page layer by layer, keys and values.
 StateSizes::StateSizes(const plan::StateLayout& layout, KvType kv_type, bool bf16)
     : bf16_recurrent(bf16),
       gdn_layers(layout.gdn_layers),
@@ -20,53 +22,78 @@ StateSizes::StateSizes(const plan::StateLayout& layout, KvType kv_type, bool bf1
       log(layout),
       log_stride(log.floats()),
       logs_at(windows_at + layout.gdn_layers * 2 * window_stride * sizeof(float)),
-      own_bytes(logs_at + layout.gdn_layers * 2 * log_stride * sizeof(float)),
+      hidden_stride(align_up(layout.hidden, kAlignment / sizeof(float))),
+      hidden_at(logs_at + layout.gdn_layers * 2 * log_stride * sizeof(float)),
+      own_bytes(hidden_at + (hidden_stride == 0 ? 0 : plan::kHiddenRows + 1) * hidden_stride * sizeof(float)),
       kv_row_bytes(uint64_t{layout.kv_heads} * layout.head_dim * kv_bytes(kv_type)),
       kv_layer_bytes(align_up(plan::kPagePositions * kv_row_bytes)),
-      page_bytes(layout.attention_layers * 2 * kv_layer_bytes) {}
+      page_bytes(layout.kv_layers() * 2 * kv_layer_bytes) {}
 
 SequenceState::SequenceState(const StateSizes& sizes, Arena arena, uint32_t capacity)
     : sizes_(&sizes), arena_(std::move(arena)), capacity_(capacity), current_window_(sizes.gdn_layers) {
   table_.reserve(StateSizes::pages_of(capacity));
   memory_.reserve(StateSizes::pages_of(capacity));
+  hidden_positions_.fill(std::numeric_limits<uint32_t>::max());
 }
 
-void SequenceState::commit(uint32_t tokens) {
-  committed_ += tokens;
-  pending_ = 0;
-  window_begin_ = 0;
-}
+void SequenceState::release(KvPages& pages) { drop_pages_beyond(0, pages); }
 
-void SequenceState::verify(uint32_t tokens) {
-  commit(0);
-  unsettled_ = tokens;
-  current_log_ ^= 1;
-}
-
-void SequenceState::accept(uint32_t tokens) {
-  assert(tokens > 0 && tokens <= unsettled_);
-  committed_ += tokens;
-  pending_ = tokens;
-  window_begin_ = tokens;
-  unsettled_ = 0;
-}
-
-// Rows that were not accepted may have taken a page more than the others need.
-void SequenceState::seal(KvPages& pages) {
-  assert(unsettled_ == 0);
-  capacity_ = committed_;
-  while (table_.size() > StateSizes::pages_of(committed_)) {
+void SequenceState::drop_pages_beyond(uint32_t positions, KvPages& pages) {
+  while (table_.size() > StateSizes::pages_of(positions)) {
     pages.drop(table_.back());
     table_.pop_back();
     memory_.pop_back();
   }
 }
 
-void SequenceState::release(KvPages& pages) {
-  for (const plan::PageId page : table_) pages.drop(page);
-  table_.clear();
-  memory_.clear();
+void SequenceState::commit(plan::PlanKind kind, const plan::SequenceRows& rows) {
+  switch (kind) {
+    case plan::PlanKind::kDraft:
+      draft_end_ = rows.position + rows.rows;
+      return;
+    case plan::PlanKind::kMtpState:
+      mtp_committed_ += rows.rows;
+      return;
+    case plan::PlanKind::kModelMtp:
+    case plan::PlanKind::kModel:
+      break;
+  }
+  pending_ = 0;
+  window_begin_ = 0;
+  const bool mtp = kind == plan::PlanKind::kModelMtp;
+  if (rows.kind == plan::StepKind::kVerify) {
+    unsettled_ = rows.rows;
+    unsettled_mtp_ = mtp;
+    current_log_ ^= 1;
+    return;
+  }
+  committed_ += rows.rows;
+  draft_end_ = committed_;
+  if (mtp) mtp_committed_ = committed_;
 }
+
+void SequenceState::accept(uint32_t tokens) {
+  assert(tokens > 0 && tokens <= unsettled_);
+  committed_ += tokens;
+  draft_end_ = committed_;
+  if (unsettled_mtp_) mtp_committed_ = committed_;
+  pending_ = tokens;
+  window_begin_ = tokens;
+  unsettled_ = 0;
+}
+
+void SequenceState::seal(KvPages& pages) {
+  assert(unsettled_ == 0);
+  capacity_ = committed_;
+  drop_pages_beyond(committed_, pages);
+}
+
+void SequenceState::keep_hidden(uint32_t position, std::span<const float> values) {
+  std::ranges::copy(values, hidden_row(position % plan::kHiddenRows));
+  hidden_positions_[position % plan::kHiddenRows] = position;
+}
+
+void SequenceState::keep_draft_hidden(std::span<const float> values) { std::ranges::copy(values, hidden_row(plan::kHiddenRows)); }
 
 Status SequenceState::reach(uint32_t positions, KvPages& pages) {
   if (sizes_->page_bytes == 0) return {};
@@ -98,7 +125,9 @@ Status SequenceState::follow(const SequenceState& from, uint32_t position, KvPag
   window_begin_ = from.window_begin_;
   current_log_ = from.current_log_;
   pending_ = from.pending_;
-  committed_ = position;
+  hidden_positions_ = from.hidden_positions_;
+  committed_ = draft_end_ = position;
+  mtp_committed_ = std::min(from.mtp_committed_, position);
   return {};
 }
 

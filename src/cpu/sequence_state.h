@@ -1,6 +1,8 @@
-// The state of one sequence: convolution window and recurrent state of the GDN layers, and which pages hold its KV cache (spec 3.4, 3.5).
+// The state of one sequence: convolution window and recurrent state of the GDN layers, final hidden states for the MTP layer, and which
+// pages hold its KV cache (spec 3.4, 3.5, 4).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -34,6 +36,8 @@ struct StateSizes {
   DeltaLog log;               // what the rows of one are like
   uint64_t log_stride;        // floats of one log
   uint64_t logs_at;           // bytes
+  uint64_t hidden_stride;     // floats of a final hidden state; 0: none is kept
+  uint64_t hidden_at;         // bytes: kHiddenRows of them, and that of a draft
   uint64_t own_bytes;         // of a sequence, beside its pages
   uint64_t kv_row_bytes;      // of one position's keys in a layer, and of its values
   uint64_t kv_layer_bytes;    // of a page's keys in a layer, and of its values
@@ -51,17 +55,19 @@ class SequenceState {
   // Before the state goes: its pages go back.
   void release(KvPages& pages);
 
-  uint32_t capacity() const { return capacity_; }    // positions
-  uint32_t committed() const { return committed_; }  // positions that hold tokens
-  // After a step, of any kind but kVerify, or of that.
-  void commit(uint32_t tokens);
-  void verify(uint32_t tokens);
+  uint32_t capacity() const { return capacity_; }            // positions
+  uint32_t committed() const { return committed_; }          // positions that hold tokens
+  uint32_t mtp_committed() const { return mtp_committed_; }  // of them, those that the MTP layer has seen
+  uint32_t draft_end() const { return draft_end_; }          // one past the last draft since the last commit, or the committed tokens
+
+  // After a step of a plan of that kind: the rows are part of the state, as far as it moves. Those of a kVerify step wait for accept.
+  void commit(plan::PlanKind kind, const plan::SequenceRows& rows);
   // The first `tokens` of those of the last kVerify step are committed: the recurrent states take them in with the next step.
   void accept(uint32_t tokens);
   uint32_t unsettled() const { return unsettled_; }  // rows of a kVerify step of which nobody has said yet how many hold
   uint32_t pending() const { return pending_; }      // committed tokens that the recurrent states lack
 
-  // Its room is what it holds.
+  // Its room is what it holds. Pages that only drafts took go back.
   void seal(KvPages& pages);
   std::span<const plan::PageId> pages() const { return table_; }
 
@@ -96,6 +102,14 @@ class SequenceState {
 
   plan::StateSnapshot snapshot(const plan::StateLayout& layout, const KernelTable& kernels, uint32_t layer) const;
 
+  // [hidden]. Of a committed position; null where it is gone: of what was run long before the sequence was forked.
+  const float* hidden(uint32_t position) const {
+    return hidden_positions_[position % plan::kHiddenRows] == position ? hidden_row(position % plan::kHiddenRows) : nullptr;
+  }
+  const float* draft_hidden() const { return hidden_row(plan::kHiddenRows); }
+  void keep_hidden(uint32_t position, std::span<const float> values);
+  void keep_draft_hidden(std::span<const float> values);
+
   Arena& arena() { return arena_; }
   const Arena& arena() const { return arena_; }
 
@@ -108,14 +122,20 @@ class SequenceState {
     return reinterpret_cast<float*>(arena_.data() + sizes_->windows_at) + index * sizes_->window_stride;
   }
   float* log_at(uint32_t index) const { return reinterpret_cast<float*>(arena_.data() + sizes_->logs_at) + index * sizes_->log_stride; }
+  float* hidden_row(uint32_t index) const {
+    return reinterpret_cast<float*>(arena_.data() + sizes_->hidden_at) + index * sizes_->hidden_stride;
+  }
+  void drop_pages_beyond(uint32_t positions, KvPages& pages);
 
   const StateSizes* sizes_;
   Arena arena_;
   uint32_t capacity_;
-  uint32_t committed_ = 0;
+  uint32_t committed_ = 0, mtp_committed_ = 0, draft_end_ = 0;
   uint32_t unsettled_ = 0, pending_ = 0;
-  uint32_t window_begin_ = 0;  // of all layers' windows, in rows
-  uint32_t current_log_ = 0;   // of two: pending rows are read while others are written
+  bool unsettled_mtp_ = false;                                // whether the MTP layer has seen the unsettled rows
+  uint32_t window_begin_ = 0;                                 // of all layers' windows, in rows
+  uint32_t current_log_ = 0;                                  // of two: pending rows are read while others are written
+  std::array<uint32_t, plan::kHiddenRows> hidden_positions_;  // whose hidden states are kept
   std::vector<plan::PageId> table_;
   std::vector<std::byte*> memory_;       // [table]
   std::vector<uint8_t> current_window_;  // [gdn layers]

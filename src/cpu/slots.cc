@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 #include "base/memory.h"
 
@@ -110,7 +111,46 @@ void Slots::close(plan::SlotId slot) {
   --open_;
 }
 
-Status Slots::prepare(const plan::SequenceRows& rows) {
+// Whether rows of such a plan may come next.
+Status Slots::check_place(const SequenceState& state, const plan::SequenceRows& rows, plan::PlanKind kind) const {
+  const auto slot = static_cast<size_t>(rows.slot);
+  const uint64_t committed = state.committed(), seen = state.mtp_committed();
+  const auto expect_position = [&](uint64_t first, uint64_t last) -> Status {
+    if (rows.position >= first && rows.position <= last) return {};
+    return fail(ErrorKind::kInternal, "packet: slot {} at position {} of a {} step, its state is at {}", slot, rows.position,
+                plan::name(kind), first);
+  };
+  const auto expect_seen = [&]() -> Status {
+    if (seen == committed) return {};
+    return fail(ErrorKind::kInternal, "packet: slot {} in a {} step, but the MTP layer has seen {} of {} tokens", slot, plan::name(kind),
+                seen, committed);
+  };
+  switch (kind) {
+    case plan::PlanKind::kModel: {
+      TEAPOT_CHECK(expect_position(committed, committed));
+      const uint64_t behind = committed + rows.rows - seen;
+      if (sizes_.hidden_stride == 0 || behind < plan::kHiddenRows) return {};
+      return fail(ErrorKind::kInternal, "packet: slot {} leaves the MTP layer {} tokens behind, at most {} are allowed", slot, behind,
+                  plan::kHiddenRows - 1);
+    }
+    case plan::PlanKind::kModelMtp:
+      TEAPOT_CHECK(expect_position(committed, committed));
+      return expect_seen();
+    case plan::PlanKind::kMtpState:
+      TEAPOT_CHECK(expect_position(seen, seen));
+      if (rows.rows <= committed - seen) return {};
+      return fail(ErrorKind::kInternal, "packet: {} rows of slot {}, whose MTP layer has seen {} of {} tokens", rows.rows, slot, seen,
+                  committed);
+    case plan::PlanKind::kDraft:
+      TEAPOT_CHECK(expect_seen());
+      TEAPOT_CHECK(expect_position(committed, state.draft_end()));
+      if (rows.rows == 1) return {};
+      return fail(ErrorKind::kInternal, "packet: {} rows of slot {} in a draft step, expected 1", rows.rows, slot);
+  }
+  std::unreachable();
+}
+
+Status Slots::prepare(const plan::SequenceRows& rows, plan::PlanKind kind) {
   const auto slot = static_cast<size_t>(rows.slot);
   SequenceState* const state = find(rows.slot);
   if (state == nullptr) return fail(ErrorKind::kInternal, "packet: slot {} is not open", slot);
@@ -118,14 +158,12 @@ Status Slots::prepare(const plan::SequenceRows& rows) {
   if (rows.kind == plan::StepKind::kVerify && rows.rows > sizes_.verify_rows) {
     return fail(ErrorKind::kInternal, "packet: {} rows to verify of slot {}, states keep {}", rows.rows, slot, sizes_.verify_rows);
   }
-  if (rows.position != state->committed()) {
-    return fail(ErrorKind::kInternal, "packet: slot {} at position {}, its state is at {}", slot, rows.position, state->committed());
+  TEAPOT_CHECK(check_place(*state, rows, kind));
+  const uint64_t end = uint64_t{rows.position} + rows.rows;
+  if (end > state->capacity()) {
+    return fail(ErrorKind::kInternal, "packet: slot {} has room for {} positions, {} were wanted", slot, state->capacity(), end);
   }
-  if (rows.rows > state->capacity() - state->committed()) {
-    return fail(ErrorKind::kInternal, "packet: slot {} has room for {} positions, {} were wanted", slot, state->capacity(),
-                uint64_t{state->committed()} + rows.rows);
-  }
-  return state->reach(state->committed() + rows.rows, pages_);
+  return state->reach(static_cast<uint32_t>(end), pages_);
 }
 
 plan::StateStore::Usage Slots::usage() const {

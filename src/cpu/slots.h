@@ -18,21 +18,22 @@ class Slots {
   Result<plan::SlotId> open(uint32_t tokens);
   Result<plan::SlotId> fork(plan::SlotId from, uint32_t position, uint32_t tokens);
   Status accept(plan::SlotId slot, uint32_t rows);
-  void seal(plan::SlotId slot) { find(slot)->seal(pages_); }
   void close(plan::SlotId slot);
+  void seal(plan::SlotId slot) { find(slot)->seal(pages_); }
   plan::StateStore::Usage usage() const;
 
   // Null if it is not open.
   SequenceState* find(plan::SlotId slot) const {
     return static_cast<size_t>(slot) < slots_.size() ? slots_[static_cast<size_t>(slot)].get() : nullptr;
   }
-  // Pages for the rows of a step. The error says which slot has no room, or is not where the packet has it.
-  Status prepare(const plan::SequenceRows& rows);
+  // Pages for the rows of a step of a plan of that kind. The error says which slot has no room, or is not where the rows want it.
+  Status prepare(const plan::SequenceRows& rows, plan::PlanKind kind);
 
   const StateSizes& sizes() const { return sizes_; }
 
  private:
   Status check_room(uint32_t tokens) const;
+  Status check_place(const SequenceState& state, const plan::SequenceRows& rows, plan::PlanKind kind) const;
   // Own memory of a state; cleared, unless it is going to be written anyway.
   Result<Arena> take_memory(bool cleared);
   Result<plan::SlotId> place(SequenceState state);

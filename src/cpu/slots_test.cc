@@ -9,6 +9,7 @@ namespace {
 
 // 2 attention layers with 3 KV heads of 32, 2 GDN layers.
 constexpr plan::StateLayout kLayout = {2, 3, 32, 2, 4, 1, 2, 16, 8, false};
+constexpr plan::PlanKind kModel = plan::PlanKind::kModel;
 constexpr uint64_t kPage = 2u * 2 * plan::kPagePositions * 96 * 2;
 
 struct SlotsTest : testing::Test {
@@ -31,7 +32,8 @@ struct SlotsTest : testing::Test {
   void run(plan::SlotId slot, uint32_t rows, int mark) {
     SequenceState& s = state(slot);
     const uint32_t first = s.committed();
-    ASSERT_TRUE(slots.prepare({slot, 0, rows, first}));
+    const plan::SequenceRows step{slot, 0, rows, first};
+    ASSERT_TRUE(slots.prepare(step, kModel));
     for (uint32_t p = first; p < first + rows; ++p) {
       for (uint32_t layer = 0; layer < 2; ++layer) {
         std::memset(s.keys(layer, p), mark + static_cast<int>(p + layer) % 50, 96 * 2);
@@ -41,7 +43,7 @@ struct SlotsTest : testing::Test {
     s.recurrent(1)[3] += static_cast<float>(mark);
     s.next_window(0)[5] = s.window(0)[5] + static_cast<float>(rows);
     s.flip_window(0);
-    s.commit(rows);
+    s.commit(kModel, step);
   }
   int key(plan::SlotId slot, uint32_t position) { return static_cast<int>(*state(slot).keys(1, position)); }
   int expected_key(uint32_t position, int mark) { return mark + static_cast<int>(position + 1) % 50; }
@@ -124,9 +126,9 @@ TEST_F(SlotsTest, WithoutRecurrentStatesAnyPositionWillDo) {
   layout.gdn_layers = 0;
   Slots attention(layout, kKvF16, false, Pages::k4k, *team);
   const plan::SlotId parent = *attention.open(1000);
-  ASSERT_TRUE(attention.prepare({parent, 0, 600, 0}));
+  ASSERT_TRUE(attention.prepare({parent, 0, 600, 0}, kModel));
   for (uint32_t p = 0; p < 600; ++p) std::memset(attention.find(parent)->keys(0, p), static_cast<int>(p % 100), 96 * 2);
-  attention.find(parent)->commit(600);
+  attention.find(parent)->commit(kModel, {parent, 0, 600, 0});
   const auto child = attention.fork(parent, 257, 300);
   ASSERT_TRUE(child) << child.error().message;
   EXPECT_EQ(attention.find(*child)->committed(), 257u);
@@ -134,11 +136,40 @@ TEST_F(SlotsTest, WithoutRecurrentStatesAnyPositionWillDo) {
   for (const uint32_t p : {0u, 255u, 256u}) EXPECT_EQ(static_cast<uint32_t>(*attention.find(*child)->keys(0, p)), p % 100);
 }
 
+TEST_F(SlotsTest, AForkHasTheHiddenStatesThatItsSourceKept) {
+  plan::StateLayout layout = kLayout;
+  layout.gdn_layers = 0;
+  layout.mtp_layers = 1;
+  layout.hidden = 20;
+  Slots attention(layout, kKvF16, false, Pages::k4k, *team);
+  EXPECT_EQ(attention.sizes().page_bytes, kPage / 2 * 3);
+  EXPECT_EQ(attention.sizes().state_bytes(0), 33u * 32 * 4);
+  const auto keep = [&](plan::SlotId slot, uint32_t rows, float mark) {
+    SequenceState& state = *attention.find(slot);
+    const plan::SequenceRows step{slot, 0, rows, state.committed()};
+    ASSERT_TRUE(attention.prepare(step, plan::PlanKind::kModelMtp));
+    for (uint32_t p = step.position; p < step.position + rows; ++p) {
+      state.keep_hidden(p, std::vector<float>(20, mark + static_cast<float>(p)));
+    }
+    state.commit(plan::PlanKind::kModelMtp, step);
+  };
+  const plan::SlotId parent = *attention.open(1000);
+  keep(parent, 40, 0);
+  const plan::SlotId near = *attention.fork(parent, 30, 1000), far = *attention.fork(parent, 5, 1000);
+  EXPECT_EQ(attention.find(near)->mtp_committed(), 30u);
+  EXPECT_EQ(attention.find(near)->hidden(29)[19], 29.0f);
+  EXPECT_EQ(attention.find(far)->mtp_committed(), 5u);
+  EXPECT_EQ(attention.find(far)->hidden(4), nullptr);
+  keep(far, 1, 1000);
+  EXPECT_EQ(attention.find(far)->hidden(5)[0], 1005.0f);
+  EXPECT_EQ(attention.find(parent)->hidden(39)[0], 39.0f);
+}
+
 TEST_F(SlotsTest, ASealedSlotHasNoRoomLeft) {
   const plan::SlotId slot = open(1000);
   run(slot, 300, 1);
   slots.seal(slot);
-  EXPECT_FALSE(slots.prepare({slot, 0, 1, 300}));
+  EXPECT_FALSE(slots.prepare({slot, 0, 1, 300}, kModel));
   const plan::SlotId child = fork(slot, 300, 1000);
   run(child, 100, 2);
   EXPECT_EQ(key(child, 299), expected_key(299, 1));
@@ -151,10 +182,11 @@ TEST_F(SlotsTest, ASealedSlotKeepsNoPageForRowsThatDidNotHold) {
   Slots verifying(layout, kKvF16, false, Pages::k4k, *team);
   const plan::SlotId slot = *verifying.open(300);
   SequenceState& s = *verifying.find(slot);
-  ASSERT_TRUE(verifying.prepare({slot, 0, 255, 0}));
-  s.commit(255);
-  ASSERT_TRUE(verifying.prepare({slot, 0, 4, 255, plan::StepKind::kVerify}));
-  s.verify(4);
+  const plan::SequenceRows prompt{slot, 0, 255, 0}, drafts{slot, 0, 4, 255, plan::StepKind::kVerify};
+  ASSERT_TRUE(verifying.prepare(prompt, kModel));
+  s.commit(kModel, prompt);
+  ASSERT_TRUE(verifying.prepare(drafts, kModel));
+  s.commit(kModel, drafts);
   EXPECT_EQ(s.committed(), 255u);
   EXPECT_EQ(verifying.usage().pages, 2u);
   ASSERT_TRUE(verifying.accept(slot, 1));
@@ -166,10 +198,10 @@ TEST_F(SlotsTest, ASealedSlotKeepsNoPageForRowsThatDidNotHold) {
 
 TEST_F(SlotsTest, StepsMustFitTheirSlot) {
   const plan::SlotId slot = open(10);
-  EXPECT_FALSE(slots.prepare({slot, 0, 11, 0}));
-  EXPECT_FALSE(slots.prepare({slot, 0, 1, 1}));
-  EXPECT_FALSE(slots.prepare({plan::SlotId{9}, 0, 1, 0}));
-  EXPECT_TRUE(slots.prepare({slot, 0, 10, 0}));
+  EXPECT_FALSE(slots.prepare({slot, 0, 11, 0}, kModel));
+  EXPECT_FALSE(slots.prepare({slot, 0, 1, 1}, kModel));
+  EXPECT_FALSE(slots.prepare({plan::SlotId{9}, 0, 1, 0}, kModel));
+  EXPECT_TRUE(slots.prepare({slot, 0, 10, 0}, kModel));
 }
 
 TEST_F(SlotsTest, UnusedPagesBeyondAFewGoBackToTheSystem) {

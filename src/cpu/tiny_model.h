@@ -99,7 +99,7 @@ struct TinyModel {
       attention_out, mlp_gate, mlp_up, mlp_down;
   plan::VectorId norm0, norm1, norm2, norm3, norm_final, q_norm, k_norm, conv, neg_exp_a_log, dt_bias, gdn_norm;
 
- private:
+ protected:
   plan::MatrixId matrix(const char* name, uint32_t rows, uint32_t cols) { return matrix(name, rows, cols, type_); }
 
   // Values of about 1/16 = 1/sqrt(hidden): random bytes, and block scales that give this size.
@@ -160,6 +160,7 @@ struct TinyModel {
     return static_cast<plan::VectorId>(table.vectors.size() - 1);
   }
 
+ private:
   plan::WeightType type_;
   std::mt19937 rng_{11};
   std::vector<std::vector<std::byte>> storage_;
@@ -209,7 +210,7 @@ class TinyReference {
     return result;
   }
 
- private:
+ protected:
   static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
   static double silu(double x) { return x * sigmoid(x); }
   static Row slice(const Row& x, size_t first, size_t n) {
@@ -339,8 +340,10 @@ class TinyReference {
     return out;
   }
 
-  const TinyModel& m_;
   std::vector<std::vector<double>> weights_;  // [matrices][rows * cols]
+
+ private:
+  const TinyModel& m_;
   mutable double weights_of_[TinyModel::kTopK] = {};
 };
 

@@ -28,6 +28,7 @@ class Counter {
 
   OpTraffic& entry(TrafficPart part) { return out_.emplace_back(OpTraffic{.op = static_cast<uint32_t>(op_), .part = part}); }
 
+  uint64_t hidden_bytes() const { return environment_.layout.hidden * kF32; }
   uint64_t matrix_bytes(plan::MatrixId id) const { return environment_.weights.matrix_bytes(id); }
 
   // The whole matrix for `rows` rows of activations.
@@ -91,13 +92,19 @@ class Counter {
   void add(const plan::Attend& op) {
     const plan::StateLayout& layout = environment_.layout;
     OpTraffic& traffic = entry(TrafficPart::kAttention);
-    traffic.weight_bytes = vector_bytes(op.q_norm) + vector_bytes(op.k_norm);
+    traffic.weight_bytes = (op.q == plan::kNoBuffer ? 0 : vector_bytes(op.q_norm)) + vector_bytes(op.k_norm);
+    // Of so many positions, those that are attended to.
+    const auto visible = [&](uint64_t positions) { return std::max<uint64_t>(positions, op.first_position) - op.first_position; };
+    const auto pairs_of = [](uint64_t positions) { return positions * (positions + 1) / 2; };  // of a query and a key that it may see
     const uint64_t position_bytes = 2 * uint64_t{layout.kv_heads} * layout.head_dim * kv_bytes(types_.kv);
     for (const plan::SequenceRows& sequence : facts_.sequences) {
-      const uint64_t before = sequence.position, rows = sequence.rows;
-      traffic.kv_bytes += (before + rows) * position_bytes;
-      const uint64_t pairs = rows * before + rows * (rows + 1) / 2;  // of a query and a key that it may see
-      traffic.f32_macs += 2 * pairs * op.heads * layout.head_dim;
+      const uint64_t before = visible(sequence.position), after = visible(uint64_t{sequence.position} + sequence.rows);
+      if (op.q == plan::kNoBuffer) {
+        traffic.kv_bytes += (after - before) * position_bytes;
+        continue;
+      }
+      traffic.kv_bytes += after * position_bytes;
+      traffic.f32_macs += 2 * (pairs_of(after) - pairs_of(before)) * op.heads * layout.head_dim;
     }
   }
 
@@ -130,12 +137,25 @@ class Counter {
   void add(const plan::Head& op) {
     if (facts_.asked == 0) return;
     OpTraffic& traffic = entry(TrafficPart::kHead);
-    traffic.weight_bytes += vector_bytes(op.norm);
-    multiply(traffic, op.matrix, facts_.asked);
+    traffic.weight_bytes += vector_bytes(op.norm) + matrix_bytes(op.matrix) / matrix(op.matrix).rows * facts_.head_rows;
+    macs(traffic, op.matrix, facts_.head_rows * facts_.asked, false);
   }
 
-  void add(const plan::MtpCombine&) {}
-  void add(const plan::KeepHidden&) {}
+  void add(const plan::MtpCombine& op) {
+    const plan::Matrix& table = matrix(op.table);
+    OpTraffic& traffic = entry(TrafficPart::kMtp);
+    traffic.weight_bytes = vector_bytes(op.embedding_norm) + vector_bytes(op.hidden_norm) + facts_.rows * row_bytes(table.type, table.cols);
+    traffic.state_bytes = (op.hidden == plan::kNoBuffer ? facts_.rows : facts_.sequences.size()) * hidden_bytes();
+    multiply(traffic, op.combine, facts_.rows);
+  }
+
+  void add(const plan::KeepHidden&) {
+    OpTraffic& traffic = entry(TrafficPart::kMtp);
+    for (const plan::SequenceRows& sequence : facts_.sequences) {
+      traffic.state_bytes += std::min(sequence.rows, plan::kHiddenRows) * hidden_bytes();
+    }
+  }
+
   void add(const plan::Tap&) {}
 
   const plan::Plan& plan_;

@@ -19,6 +19,7 @@ struct StepFacts {
   std::span<const uint32_t> pending;  // [sequences]: tokens that the recurrent state lacked
   size_t rows;
   size_t asked;                               // rows that the head was asked something of
+  size_t head_rows;                           // of its matrix that answered
   std::span<const uint32_t> touched_experts;  // [ops of the plan]: distinct experts of a Moe, else 0
 };
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "cpu/backend.h"
-#include "cpu/tiny_model.h"
+#include "cpu/tiny_mtp_model.h"
 
 namespace teapot::cpu {
 namespace {
@@ -118,6 +118,45 @@ TEST_F(Traffic, KeysAndValuesAreReadOnceAKvHead) {
 
 TEST_F(Traffic, AHeadThatIsAskedNothingReadsNothing) {
   EXPECT_EQ(decode({5}, 0, plan::RowReturn::kNothing)[TrafficPart::kHead].bytes(), 0u);
+}
+
+TEST(MtpTraffic, CountsTheLayerAndThePartOfTheHead) {
+  const TinyMtpModel model(plan::WeightType::kQ8_0);
+  auto backend = *create_backend({"auto", "f16", "int8", "best", 2, "off"});
+  ASSERT_TRUE(backend->load(model.table, model.layout, {}));
+  const plan::SlotId slot = *backend->open_slot(64);
+  const auto run = [&](plan::PlanKind kind, uint32_t rows, uint32_t position, plan::RowReturn returns,
+                       std::vector<plan::HeadRows> head_rows = {}) {
+    plan::StepPacket packet{std::vector<int32_t>(rows, 3), {{slot, 0, rows, position}}, {rows, returns}};
+    packet.head_rows = std::move(head_rows);
+    plan::StepResult result;
+    EXPECT_TRUE(backend->run(*backend->prepare(model.plan_of({rows, kind})), packet, result));
+    std::vector<plan::OpTraffic> entries;
+    backend->traffic(entries);
+    std::map<TrafficPart, plan::OpTraffic> parts;
+    for (const plan::OpTraffic& entry : entries) parts[entry.part] += entry;
+    return parts;
+  };
+  constexpr uint64_t kPositionBytes = uint64_t{2} * M::kKvHeads * M::kHeadDim * 2, kHiddenBytes = M::kHidden * sizeof(float);
+  const uint64_t combine = model.table[model.combine].bytes(), token = row_bytes(plan::WeightType::kQ8_0, M::kHidden);
+
+  auto parts = run(plan::PlanKind::kModelMtp, 40, 0, plan::RowReturn::kNothing);
+  EXPECT_EQ(parts[TrafficPart::kMtp].weight_bytes, combine + 40 * token + 2 * kHiddenBytes);
+  EXPECT_EQ(parts[TrafficPart::kMtp].int8_macs, uint64_t{40} * 2 * M::kHidden * M::kHidden);
+  EXPECT_EQ(parts[TrafficPart::kMtp].state_bytes, (1 + plan::kHiddenRows) * kHiddenBytes);
+  EXPECT_EQ(parts[TrafficPart::kAttention].kv_bytes, (40 + 39) * kPositionBytes);
+
+  parts = run(plan::PlanKind::kDraft, 1, 40, plan::RowReturn::kDraft, {{16, 32}, {304, 16}});
+  EXPECT_EQ(parts[TrafficPart::kMtp].state_bytes, 2 * kHiddenBytes);
+  EXPECT_EQ(parts[TrafficPart::kAttention].kv_bytes, 40 * kPositionBytes);
+  EXPECT_EQ(parts[TrafficPart::kAttention].f32_macs, uint64_t{2} * 40 * M::kHeads * M::kHeadDim);
+  EXPECT_EQ(parts[TrafficPart::kHead].weight_bytes, 48 * token + kHiddenBytes);
+  EXPECT_EQ(parts[TrafficPart::kHead].int8_macs, uint64_t{48} * M::kHidden);
+
+  run(plan::PlanKind::kModel, 3, 40, plan::RowReturn::kNothing);
+  parts = run(plan::PlanKind::kMtpState, 2, 40, plan::RowReturn::kNothing);
+  EXPECT_EQ(parts[TrafficPart::kMtp].state_bytes, 2 * kHiddenBytes);
+  EXPECT_EQ(parts[TrafficPart::kAttention].kv_bytes, 2 * kPositionBytes);
 }
 
 }  // namespace

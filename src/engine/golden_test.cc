@@ -9,14 +9,15 @@
 namespace teapot::engine {
 namespace {
 
+using golden::Case;
+using golden::cases;
 using golden::exact;
+using golden::name_of;
 using golden::relative_error;
 using golden::same_bits;
 
 constexpr double kTolerance = 1e-5;
 constexpr uint32_t kPrompt = 37;  // of the greedy continuations and of the prefill before decoding
-
-const std::vector<std::string> kIsas = {"scalar", "avx2", "avx512", "avx512vnni", "amx"};
 
 std::vector<int32_t> greedy_reply(const std::filesystem::path& path, const cpu::Options& options, std::vector<int32_t> prompt,
                                   uint32_t tokens) {
@@ -130,45 +131,18 @@ void expect_invariance(const std::filesystem::path& path, const std::string& mod
   }
 }
 
-struct Case {
-  std::string file;  // under the goldens
-  std::string model;
-  std::string isa;
-
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.file << ", " << c.isa; }
-};
-
-std::string name_of(const ::testing::TestParamInfo<Case>& info) {
-  std::string name = info.param.file + "_" + info.param.isa;
-  std::ranges::replace_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-  return name;
-}
-
-std::vector<Case> cases(const std::vector<std::pair<std::string, std::string>>& files) {
-  std::vector<Case> result;
-  for (const auto& [file, model] : files) {
-    for (const std::string& isa : kIsas) result.push_back({file, model, isa});
-  }
-  return result;
-}
-
-#define TEAPOT_NEEDS_ISA(isa) \
-  if (!golden::runs_here(isa)) GTEST_SKIP() << "this processor has no " << (isa)
-
 class Golden : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Golden, AgreesWithTheReference) {
-  const auto path = golden::file(GetParam().file);
-  TEAPOT_NEEDS(path);
+  TEAPOT_NEEDS(golden::file(GetParam().file));
   TEAPOT_NEEDS_ISA(GetParam().isa);
-  expect_golden(path.filename() == "config.json" ? path.parent_path() : path, GetParam().model, GetParam().isa);
+  expect_golden(golden::model_path(GetParam().file), GetParam().model, GetParam().isa);
 }
 
 TEST_P(Golden, ChunkingAndDecodingChangeNoBit) {
-  const auto path = golden::file(GetParam().file);
-  TEAPOT_NEEDS(path);
+  TEAPOT_NEEDS(golden::file(GetParam().file));
   TEAPOT_NEEDS_ISA(GetParam().isa);
-  expect_invariance(path.filename() == "config.json" ? path.parent_path() : path, GetParam().model, exact(GetParam().isa));
+  expect_invariance(golden::model_path(GetParam().file), GetParam().model, exact(GetParam().isa));
 }
 
 INSTANTIATE_TEST_SUITE_P(HuggingFace, Golden,
@@ -277,9 +251,8 @@ INSTANTIATE_TEST_SUITE_P(Gguf, QuantisedGolden,
 TEST(GoldenThreads, ChangeNoBit) {
   for (const std::string name :
        {"moe_v36/config.json", "qwen3_next/config.json", "dense_r3/model-Q8_0.gguf", "qwen3_moe/model-Q8_0.gguf"}) {
-    const auto found = golden::file(name);
-    TEAPOT_NEEDS(found);
-    const auto path = found.filename() == "config.json" ? found.parent_path() : found;
+    TEAPOT_NEEDS(golden::file(name));
+    const auto path = golden::model_path(name);
     const std::vector<int32_t> ids = golden::integers(name.substr(0, name.find('/')) + "/golden/ids.npy");
     for (const std::string activations : {"f32", "int8"}) {
       std::optional<Evaluation> alone;

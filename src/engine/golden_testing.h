@@ -23,6 +23,12 @@ inline std::filesystem::path file(const std::string& name) {
   return std::filesystem::exists(copied) ? copied : testing::shared_data("goldens/" + name);
 }
 
+// What to load of it: a GGUF file, or the folder of a config.json.
+inline std::filesystem::path model_path(const std::string& name) {
+  const auto path = file(name);
+  return path.filename() == "config.json" ? path.parent_path() : path;
+}
+
 // The folder of a model whose Hugging Face files are there.
 inline std::filesystem::path folder(const std::string& model) { return file(model + "/config.json").parent_path(); }
 
@@ -76,4 +82,30 @@ inline std::unique_ptr<Evaluator> evaluator(const std::filesystem::path& path, c
   return evaluator ? *std::move(evaluator) : nullptr;
 }
 
+// One file of a golden model on one instruction set.
+struct Case {
+  std::string file;  // under the goldens
+  std::string model;
+  std::string isa;
+
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.file << ", " << c.isa; }
+};
+
+inline std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.file + "_" + info.param.isa;
+  std::ranges::replace_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
+}
+
+inline std::vector<Case> cases(const std::vector<std::pair<std::string, std::string>>& files) {
+  std::vector<Case> result;
+  for (const auto& [file, model] : files) {
+    for (const char* const isa : {"scalar", "avx2", "avx512", "avx512vnni", "amx"}) result.push_back({file, model, isa});
+  }
+  return result;
+}
+
 }  // namespace teapot::engine::golden
+
+#define TEAPOT_NEEDS_ISA(isa) \
+  if (!golden::runs_here(isa)) GTEST_SKIP() << "this processor has no " << (isa)

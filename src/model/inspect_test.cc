@@ -32,6 +32,20 @@ TEST(Inspect, BytesAgreeWithTheFilesAndTheFormulas) {
   EXPECT_EQ(facts["layer_kinds"].size(), 4u);
 }
 
+TEST(Inspect, SaysWhatSpeculationAddsToAState) {
+  const auto model = load_model(testing::demo_model().string());
+  ASSERT_TRUE(model) << model.error().message;
+  const Json facts = inspect_model(*model);
+  const Json& mtp = facts["mtp"];
+  const plan::StateLayout& layout = model->layout;
+  EXPECT_EQ(mtp["kv_bytes_per_token_f16"].get<uint64_t>(), uint64_t{4} * layout.kv_heads * layout.head_dim);
+  EXPECT_EQ(mtp["hidden_bytes_per_sequence"].get<uint64_t>(), uint64_t{33} * model->config.hidden * 4);
+  const uint64_t row = layout.key_heads * layout.dk + layout.value_heads * (layout.dv + 1);
+  EXPECT_EQ(mtp["log_bytes_per_sequence"]["4"].get<uint64_t>(), layout.gdn_layers * 10 * row * 4);
+  EXPECT_EQ(mtp["log_bytes_per_sequence"]["8"].get<uint64_t>(), layout.gdn_layers * 18 * row * 4);
+  EXPECT_NE(inspect_text(facts).find("speculation per sequence"), std::string::npos) << inspect_text(facts);
+}
+
 TEST(Inspect, TextSaysTheSame) {
   const auto model = load_model(testing::test_data("bad/gg_ok.gguf").string());
   ASSERT_TRUE(model) << model.error().message;

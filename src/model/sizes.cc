@@ -1,5 +1,7 @@
 #include "model/sizes.h"
 
+#include "plan/backend.h"
+
 namespace teapot::model {
 namespace {
 
@@ -31,6 +33,9 @@ FfnParameters ffn_parameters(const ModelConfig& c, Ffn kind) {
   return {always + c.experts * expert, always + c.top_k * expert};
 }
 
+// Of one layer and position.
+uint64_t kv_bytes(const ModelConfig& c, uint64_t bytes_each) { return uint64_t{2} * c.kv_heads * c.head_dim * bytes_each; }
+
 }  // namespace
 
 ParameterCounts count_parameters(const ModelConfig& c) {
@@ -58,7 +63,7 @@ ParameterCounts count_parameters(const ModelConfig& c) {
 }
 
 uint64_t kv_bytes_per_token(const ModelConfig& c, uint64_t bytes_each) {
-  return uint64_t{c.layer_count(Mixer::kAttention)} * 2 * c.kv_heads * c.head_dim * bytes_each;
+  return c.layer_count(Mixer::kAttention) * kv_bytes(c, bytes_each);
 }
 
 uint64_t state_bytes_per_sequence(const ModelConfig& c) {
@@ -66,6 +71,17 @@ uint64_t state_bytes_per_sequence(const ModelConfig& c) {
   const uint64_t recurrent = uint64_t{c.value_heads} * c.dk * c.dv;
   const uint64_t window = uint64_t{c.conv_channels()} * (c.conv_kernel - 1);
   return c.layer_count(Mixer::kGdn) * sizeof(float) * (recurrent + window);
+}
+
+uint64_t mtp_kv_bytes_per_token(const ModelConfig& c, uint64_t bytes_each) { return kv_bytes(c, bytes_each); }
+
+// The last few, and that of a draft.
+uint64_t hidden_bytes_per_sequence(const ModelConfig& c) { return uint64_t{plan::kHiddenRows + 1} * c.hidden * sizeof(float); }
+
+uint64_t verify_log_bytes_per_sequence(const ModelConfig& c, uint32_t depth) {
+  const uint64_t rows = uint64_t{2} * (depth + 1);
+  const uint64_t row = uint64_t{c.key_heads} * c.dk + uint64_t{c.value_heads} * c.dv + c.value_heads;
+  return c.layer_count(Mixer::kGdn) * rows * row * sizeof(float);
 }
 
 }  // namespace teapot::model

@@ -124,6 +124,8 @@ struct KernelTable {
 
   // First index of the largest value; -1 if any is NaN or n is 0.
   int32_t (*argmax)(const float* x, size_t n);
+  // Sum of e^(x - shift).
+  float (*sum_exp)(const float* x, float shift, size_t n);
 };
 
 extern const KernelTable kScalarKernels;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -171,6 +172,21 @@ TEST_P(VectorTest, ArgmaxIsTheFirstOfTheLargest) {
     EXPECT_EQ(table->argmax(x.data(), n), 0);
     x[at] = NAN;
     EXPECT_EQ(table->argmax(x.data(), n), -1);
+  }
+}
+
+TEST_P(VectorTest, SumsOfExponentials) {
+  EXPECT_EQ(table->sum_exp(nullptr, 0, 0), 0);
+  for (const size_t n : kSizes) {
+    auto x = random_floats(rng, n, 20);
+    const float largest = *std::ranges::max_element(x);
+    double sum = 0;
+    for (const float value : x) sum += std::exp(static_cast<double>(value) - largest);
+    EXPECT_NEAR(table->sum_exp(x.data(), largest, n), sum, 1e-6 * sum) << n;
+    std::fill(x.begin(), x.end(), -std::numeric_limits<float>::infinity());
+    EXPECT_EQ(table->sum_exp(x.data(), largest, n), 0) << n;
+    x[n / 2] = NAN;
+    EXPECT_TRUE(std::isnan(table->sum_exp(x.data(), largest, n))) << n;
   }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -12,7 +13,8 @@ constexpr size_t kMaxPieces = 16;  // of a row: enough for as many workers, litt
 constexpr size_t kMinPiecePositions = 4 * kKvBlock;
 constexpr size_t kSplitRows = 16;  // more rows are work for all workers as they are
 
-bool splits(const Binder& binder) {
+bool splits(const plan::Attend& op, const Binder& binder) {
+  if (op.q == plan::kNoBuffer) return false;
   const Attention attention = binder.environment().levers.attention;
   if (binder.rows() > kSplitRows || attention == Attention::kHead) return false;
   return attention == Attention::kSplit || binder.environment().workers > 1;
@@ -25,16 +27,19 @@ AttendOp::AttendOp(const plan::Attend& op, Binder& binder)
       head_dim_(binder.layout().head_dim),
       kv_heads_(binder.layout().kv_heads),
       group_(op.heads / kv_heads_),
-      split_(splits(binder)),
-      q_(binder.f32(op.q)),
+      queries_(op.q != plan::kNoBuffer),
+      split_(splits(op, binder)),
       k_(binder.f32(op.k)),
       v_(binder.f32(op.v)),
-      out_(binder.f32(op.out)),
       gated_(op.gate != plan::kNoBuffer),
       q_norm_(binder.vector(op.q_norm)),
       k_norm_(binder.vector(op.k_norm)),
       scale_(1.0f / std::sqrt(static_cast<float>(head_dim_))),
       inv_freq_(binder.constants().inverse_frequencies(op.rope_theta, op.rotary_dim)) {
+  if (queries_) {
+    q_ = binder.f32(op.q);
+    out_ = binder.f32(op.out);
+  }
   if (gated_) gate_ = binder.f32(op.gate);
   // Of a row: cos, sin, a normalised and a rotated head. Of a head: what the attention kernel asks for.
   binder.need_worker_bytes((op.rotary_dim + 2 * head_dim_) * sizeof(float));
@@ -72,7 +77,7 @@ void AttendOp::begin_row(const Step& step, size_t row, size_t worker) const {
     cos[j] = std::cos(angle);
     sin[j] = std::sin(angle);
   }
-  for (size_t head = 0; head < op_.heads; ++head) {
+  for (size_t head = 0; queries_ && head < op_.heads; ++head) {
     float* const q = q_.row(step, row) + head * head_dim_;
     step.kernels.rms_norm(q, q_norm_, op_.eps, head_dim_, normed);
     rotate(normed, cos, sin, q);
@@ -122,12 +127,15 @@ void AttendOp::attend_piece(const Step& step, size_t row, size_t kv_head, size_t
   float* const scores = reinterpret_cast<float*>(scratch);
   const AttendPart block = part_at(scores + kAttendHeads * kKvBlock, group_);
   clear(out, group_, head_dim_);
+  // Blocks lie where they would without a first position, so that a row's sums keep their order.
   for (size_t at = begin; at < end; at += kKvBlock) {
-    step.kernels.attend_block[step.kv_type]({q_.row(step, row) + kv_head * group_ * head_dim_, group_, head_dim_,
-                                             state->keys(op_.state_layer, static_cast<uint32_t>(at)) + offset * element,
-                                             state->values(op_.state_layer, static_cast<uint32_t>(at)) + offset * element,
-                                             std::min(kKvBlock, end - at), stride, scale_, scores},
-                                            block);
+    const size_t from = std::max<size_t>(at, op_.first_position), to = std::min(at + kKvBlock, end);
+    if (from >= to) continue;
+    step.kernels.attend_block[step.kv_type](
+        {q_.row(step, row) + kv_head * group_ * head_dim_, group_, head_dim_,
+         state->keys(op_.state_layer, static_cast<uint32_t>(from)) + offset * element,
+         state->values(op_.state_layer, static_cast<uint32_t>(from)) + offset * element, to - from, stride, scale_, scores},
+        block);
     join(step.kernels, block, group_, head_dim_, out);
   }
 }
@@ -136,7 +144,8 @@ void AttendOp::finish_heads(const Step& step, size_t row, size_t kv_head, const 
   for (size_t h = 0; h < group_; ++h) {
     const size_t at = (kv_head * group_ + h) * head_dim_;
     float* const out = out_.row(step, row) + at;
-    const float inverse = 1.0f / sums[h];
+    // A row before the first position attends to nothing.
+    const float inverse = step.places[row].position < op_.first_position ? 0.0f : 1.0f / sums[h];
     for (size_t i = 0; i < head_dim_; ++i) out[i] *= inverse;
     if (gated_) step.kernels.sigmoid_mul(out, gate_.row(step, row) + at, head_dim_, out);
   }
@@ -175,7 +184,8 @@ void AttendOp::run(Worker& worker) const {
   const size_t rows = step.rows();
   if (!split_) {
     // KV head by KV head: rows that follow each other read the same keys and values.
-    worker.phase("attend", kv_heads_ * rows, [&](size_t item) { attend_all(step, item % rows, item / rows, worker.index()); });
+    worker.phase("attend", queries_ ? kv_heads_ * rows : 0,
+                 [&](size_t item) { attend_all(step, item % rows, item / rows, worker.index()); });
     return;
   }
   size_t items = 0;

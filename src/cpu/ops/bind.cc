@@ -17,8 +17,8 @@ struct Bind {
   BoundOp operator()(const plan::Moe&) const { std::unreachable(); }  // group_ops gives it to its Route
   BoundOp operator()(const plan::Mlp& op) const { return MlpOp(op, binder); }
   BoundOp operator()(const plan::Head& op) const { return HeadOp(op, binder); }
-  BoundOp operator()(const plan::MtpCombine&) const { std::unreachable(); }
-  BoundOp operator()(const plan::KeepHidden&) const { std::unreachable(); }
+  BoundOp operator()(const plan::MtpCombine& op) const { return MtpCombineOp(op, binder); }
+  BoundOp operator()(const plan::KeepHidden& op) const { return KeepHiddenOp(op, binder); }
   BoundOp operator()(const plan::Tap& op) const { return TapOp(op, plan, binder); }
 };
 

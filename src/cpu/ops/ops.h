@@ -106,7 +106,7 @@ class GdnStepOp : public OpDefaults {
 class AttendOp : public OpDefaults {
  public:
   AttendOp(const plan::Attend& op, Binder& binder);
-  size_t row_floats() const { return (op_.heads + 2 * kv_heads_) * head_dim_; }
+  size_t row_floats() const { return ((queries_ ? op_.heads : 0) + 2 * kv_heads_) * head_dim_; }
   void begin_row(const Step& step, size_t row, size_t worker) const;
   void run(Worker& worker) const;
 
@@ -128,6 +128,7 @@ class AttendOp : public OpDefaults {
 
   plan::Attend op_;
   size_t head_dim_, kv_heads_, group_;  // group: query heads of a KV head
+  bool queries_;                        // else keys and values are stored, nothing more
   bool split_;                          // pieces of a row are work for several workers
   ScratchRows<float> pieces_;           // [rows * kv heads * pieces], group * (head_dim + 2) each
   ScratchRows<uint32_t> left_;          // [rows], kv heads: pieces that are not there yet
@@ -218,6 +219,9 @@ class MlpOp : public OpDefaults {
   Linear down_;
 };
 
+// Whether all logits of such a row are kept until the step's end.
+constexpr bool keeps_logits(plan::RowReturn asked) { return asked == plan::RowReturn::kLogits || asked == plan::RowReturn::kDraft; }
+
 // spec 3.8
 class HeadOp : public OpDefaults {
  public:
@@ -244,6 +248,9 @@ class HeadOp : public OpDefaults {
     void add(const plan::Candidate& candidate, size_t k);
   };
   Best* best_of(const Step& step, size_t worker) const;  // [rows that return something]
+  void compare(const Step& step, uint32_t row, size_t first, size_t last, float* z, Best& best) const;
+  void choose(Step& step) const;
+  static bool any(const Step& step, bool (*asked)(plan::RowReturn));
 
   ScratchRows<float> x_;
   const float* norm_;
@@ -251,7 +258,42 @@ class HeadOp : public OpDefaults {
   ActivationRows hidden_;
   Linear linear_;
   bool full_logits_;
-  size_t best_offset_;  // in a worker's scratch, after a tile's logits
+  size_t best_offset_;       // in a worker's scratch, after a tile's logits
+  ScratchRows<float> sums_;  // of a row's exponentials, block by block
+};
+
+// spec 4.1
+class MtpCombineOp : public OpDefaults {
+ public:
+  MtpCombineOp(const plan::MtpCombine& op, Binder& binder);
+  size_t row_floats() const { return in_.f32.cols; }
+  void begin_row(const Step& step, size_t row, size_t) const;
+  void run(Worker& worker) const;
+
+ private:
+  const float* hidden_before(const Step& step, size_t row) const;
+
+  const PackedWeights& weights_;
+  plan::MatrixId table_;
+  size_t width_;  // of a hidden state
+  const float *embedding_norm_, *hidden_norm_;
+  float eps_;
+  bool from_step_;             // hidden states of this step's rows are there
+  ScratchRows<float> hidden_;  // those
+  ActivationRows in_;          // [rows, 2 * width]
+  Linear linear_;
+  ScratchRows<float> out_;
+};
+
+class KeepHiddenOp : public OpDefaults {
+ public:
+  KeepHiddenOp(const plan::KeepHidden& op, Binder& binder) : hidden_(binder.f32(op.hidden)), draft_(op.draft) {}
+  void run(Worker&) const {}
+  void finish(Step& step) const;
+
+ private:
+  ScratchRows<float> hidden_;
+  bool draft_;
 };
 
 class TapOp : public OpDefaults {
@@ -267,7 +309,8 @@ class TapOp : public OpDefaults {
   ScratchRows<int32_t> i32_;
 };
 
-using BoundOp = std::variant<EmbedOp, NormProjectOp, GdnStepOp, AttendOp, ProjectResidualOp, MoeOp, MlpOp, HeadOp, TapOp>;
+using BoundOp =
+    std::variant<EmbedOp, NormProjectOp, GdnStepOp, AttendOp, ProjectResidualOp, MoeOp, MlpOp, HeadOp, MtpCombineOp, KeepHiddenOp, TapOp>;
 
 // What is bound as one: an op of the plan, or a Route with the Moe that it feeds.
 struct OpGroup {

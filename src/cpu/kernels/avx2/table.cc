@@ -30,6 +30,7 @@ constexpr KernelTable kAvx2Kernels = {
     .attend_join = avx2::attend_join,
     .store_kv = {avx2::store_f32, avx2::store_f16, avx2::store_bf16},
     .argmax = avx2::argmax,
+    .sum_exp = avx2::sum_exp,
 };
 
 }  // namespace teapot::cpu

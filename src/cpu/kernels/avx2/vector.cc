@@ -35,4 +35,6 @@ void gdn_head(const GdnHead& head, float* state, float* out) { gdn_head_of<Vec>(
 
 int32_t argmax(const float* x, size_t n) { return argmax_of<Vec>(x, n); }
 
+float sum_exp(const float* x, float shift, size_t n) { return sum_exp_of<Vec>(x, shift, n); }
+
 }  // namespace teapot::cpu::avx2

@@ -40,5 +40,6 @@ size_t store_f32(const float* x, size_t n, void* out);
 size_t store_f16(const float* x, size_t n, void* out);
 size_t store_bf16(const float* x, size_t n, void* out);
 int32_t argmax(const float* x, size_t n);
+float sum_exp(const float* x, float shift, size_t n);
 
 }  // namespace teapot::cpu::avx512

@@ -31,6 +31,7 @@ constexpr KernelTable kAvx512Kernels = {
     .attend_join = avx512::attend_join,
     .store_kv = {avx512::store_f32, avx512::store_f16, avx512::store_bf16},
     .argmax = avx512::argmax,
+    .sum_exp = avx512::sum_exp,
 };
 
 }  // namespace teapot::cpu

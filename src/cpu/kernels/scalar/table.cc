@@ -31,6 +31,7 @@ constexpr KernelTable kScalarKernels = {
     .attend_join = scalar::attend_join,
     .store_kv = {scalar::store_f32, scalar::store_f16, scalar::store_bf16},
     .argmax = scalar::argmax,
+    .sum_exp = scalar::sum_exp,
 };
 
 }  // namespace teapot::cpu

@@ -132,4 +132,10 @@ int32_t argmax(const float* x, size_t n) {
   return best;
 }
 
+float sum_exp(const float* x, float shift, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += std::exp(x[i] - shift);
+  return static_cast<float>(sum);
+}
+
 }  // namespace teapot::cpu::scalar

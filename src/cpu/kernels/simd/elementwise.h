@@ -1,4 +1,4 @@
-// Norms, activations and the convolution, for the vector tables. Vectors of any length; the last lanes are masked.
+// Norms, activations, the convolution and softmax's parts, for the vector tables. Vectors of any length; the last lanes are masked.
 #pragma once
 
 #include <immintrin.h>
@@ -96,6 +96,21 @@ int32_t argmax_of(const float* x, size_t n) {
   }
   while (x[i] != largest) ++i;
   return static_cast<int32_t>(i);
+}
+
+template <class V>
+float sum_exp_of(const float* x, float shift, size_t n) {
+  const auto shifts = V::set(shift);
+  typename V::Type sums[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
+  size_t i = 0;
+  for (; i + 4 * V::kLanes <= n; i += 4 * V::kLanes) {
+    for (size_t s = 0; s < 4; ++s) sums[s] = V::add(sums[s], exp_of<V>(V::sub(V::load(x + i + s * V::kLanes), shifts)));
+  }
+  for (; i < n; i += V::kLanes) {
+    const size_t lanes = n - i < V::kLanes ? n - i : V::kLanes;
+    sums[0] = V::add(sums[0], V::keep_first(exp_of<V>(V::sub(V::load_first(x + i, lanes), shifts)), lanes));
+  }
+  return V::sum(V::add(V::add(sums[0], sums[1]), V::add(sums[2], sums[3])));
 }
 
 }  // namespace
