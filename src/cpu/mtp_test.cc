@@ -108,7 +108,7 @@ double relative_error(std::span<const float> ours, const TinyReference::Row& the
 
 class Mtp : public EveryKernel {
  protected:
-  Options options(int threads = 2) const { return {.isa = isa(), .pages = "4k", .threads = threads, .bind = "off"}; }
+  Options options(int threads = 1) const { return {.isa = isa(), .pages = "4k", .threads = threads, .bind = "off"}; }
 };
 
 TEST_P(Mtp, DraftsEqualTheFormulas) {
@@ -133,14 +133,14 @@ TEST_P(Mtp, DraftsEqualTheFormulas) {
 TEST_P(Mtp, HoweverTheLayerCameThereDraftsAreTheSame) {
   const TinyMtpModel model(type());
   Runner runner(model, options());
-  const std::vector<int32_t> tokens = random_tokens(2, 300);
-  const Guesses expected = runner.drafts(runner.fed(tokens, 300), 5);
+  const std::vector<int32_t> tokens = random_tokens(2, 270);
+  const Guesses expected = runner.drafts(runner.fed(tokens, 270), 5);
   for (const uint32_t chunk : {1u, 7u, 64u}) EXPECT_EQ(runner.drafts(runner.fed(tokens, chunk), 5), expected) << chunk;
   for (const uint32_t behind : {1u, 31u}) {
     for (const uint32_t piece : {1u, 5u, 31u}) {
       const plan::SlotId slot = runner.open();
-      runner.feed(PlanKind::kModelMtp, slot, tokens, 0, 300 - 2 * behind, 64);
-      for (const uint32_t end : {300 - behind, 300u}) {
+      runner.feed(PlanKind::kModelMtp, slot, tokens, 0, 270 - 2 * behind, 64);
+      for (const uint32_t end : {270 - behind, 270u}) {
         runner.feed(PlanKind::kModel, slot, tokens, end - behind, end, piece);
         EXPECT_EQ(runner.backend->mtp_committed(slot), end - behind);
         runner.feed(PlanKind::kMtpState, slot, tokens, end - behind, end, piece);
