@@ -26,10 +26,11 @@ Acceptance::Acceptance(Acceptance* shared) : shared_(shared), half_life_(kHalfLi
 
 std::array<Acceptance::Estimate, kMaxDrafts> Acceptance::estimates() const {
   // What a window lacks to be full is filled with the prior.
-  const auto chance = [](const Window& window, double half_life, double prior) {
-    const double weight = kPrior * (1 - window.made * (1 - decay(half_life)));
+  const auto chance = [](const Window& window, double share, double prior) {
+    const double weight = kPrior * (1 - window.made * share);
     return bounded((window.held + weight * prior) / (window.made + weight));
   };
+  const double slow_share = 1 - decay(half_life_), fast_share = 1 - decay(half_life_ / kFaster);  // of a round in a full window
   DraftChances priors;
   priors.fill(kUnknown);
   if (shared_ != nullptr) priors = shared_->chances();
@@ -37,8 +38,8 @@ std::array<Acceptance::Estimate, kMaxDrafts> Acceptance::estimates() const {
   for (size_t i = 0; i < kMaxDrafts; ++i) {
     const double prior = i == 0 ? priors[0] : bounded(out[i - 1].chance * priors[i] / priors[i - 1]);
     const Position& position = positions_[i];
-    out[i].slow = chance(position.slow, half_life_, prior);
-    out[i].fast = chance(position.fast, half_life_ / kFaster, prior);
+    out[i].slow = chance(position.slow, slow_share, prior);
+    out[i].fast = chance(position.fast, fast_share, prior);
     const double trust = 1 / (1 + std::exp(-position.lead - kSlowFavour));
     out[i].chance = trust * out[i].slow + (1 - trust) * out[i].fast;
   }
@@ -66,8 +67,8 @@ void Acceptance::observe(uint32_t drafted, uint32_t accepted) {
     count(position.fast, fast_decay);
     position.lead *= lead_decay;
     if (reached) {
-      const auto [slow, fast, chance] = before[i];
-      position.lead += held ? std::log(slow / fast) : std::log((1 - slow) / (1 - fast));
+      const Estimate& said = before[i];
+      position.lead += held ? std::log(said.slow / said.fast) : std::log((1 - said.slow) / (1 - said.fast));
     }
   }
   if (shared_ != nullptr) shared_->observe(drafted, accepted);

@@ -34,7 +34,7 @@ class Acceptance {
     double lead = 0;  // of slow: the logarithm of how much likelier it thought what came, lately
   };
 
-  // Of both windows at a position whose chance would be `prior` if it had never been reached.
+  // What each window says of a position, and the two together.
   struct Estimate {
     double slow, fast, chance;
   };

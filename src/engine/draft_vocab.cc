@@ -5,7 +5,7 @@
 namespace teapot::engine {
 namespace {
 
-// Making the list takes some 20 us: a few thousandths of what 16 rounds take. A new id is likeliest to come again soon after.
+// Making the list takes 40 us, less than a thousandth of what 16 rounds take. A new id is likeliest to come again soon after.
 constexpr uint32_t kRounds = 16;
 
 // Some hours of replies for a handful of users, and a hundred for each group of a usual size.
