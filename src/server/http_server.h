@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
@@ -40,6 +41,9 @@ class HttpServer {
 
   struct Open;
   asio::io_context io_;
+  // Until stop(): with the acceptor closed and the last connection at its end the threads would leave, and what is posted to that
+  // connection meanwhile, which keeps it alive, would never run.
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   std::shared_ptr<const HttpContext> context_;
   asio::ip::tcp::acceptor acceptor_;
   std::shared_ptr<Open> open_;

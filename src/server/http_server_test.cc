@@ -81,6 +81,24 @@ TEST(HttpServer, WindsDownIdleConnectionsThatEndWhileItTellsThem) {
   }
 }
 
+// With nothing left to do the threads once went home, while what the last connection was told still waited for them.
+TEST(HttpServer, WindsDownWhileItsLastConnectionsEnd) {
+  for (int round = 0; round < 300; ++round) {
+    const auto server = start(greet);
+    ASSERT_NE(server, nullptr);
+    std::vector<std::unique_ptr<Client>> clients;
+    for (int i = 0; i < 3; ++i) {
+      clients.push_back(std::make_unique<Client>(server->port()));
+      clients.back()->ask();
+      ASSERT_TRUE(clients.back()->read().starts_with("HTTP/1.1 200 OK"));
+    }
+    std::thread leaving([&] { clients.clear(); });
+    server->wind_down();
+    leaving.join();
+    ASSERT_TRUE(all_gone(*server)) << "round " << round;
+  }
+}
+
 TEST(HttpServer, LetsARunningRequestEndAndDropsItWhenAsked) {
   const auto server = start(wait_for_gone);
   ASSERT_NE(server, nullptr);
