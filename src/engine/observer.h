@@ -14,6 +14,7 @@ struct DraftRecord {
   DraftCounts drafts;                                   // of all sequences
   std::array<uint32_t, kMaxDrafts + 1> depths = {};  // [depth]: sequences for which it was chosen
   uint32_t draft_steps = 0;                             // of the backend
+  bool decided = false;                                 // somebody drafts because it was found to pay
   double draft_ms = 0;
   double catch_up_ms = 0;  // of the MTP layer, with tokens that it had not seen
   double saved_ms = 0;     // about: against the plain steps that would have made as many tokens; below 0: it cost more

@@ -91,6 +91,7 @@ class Scheduler {
   void sample_all();
   void sample_rows(Sampled& sampled);
   Result<TokenEvent> sample(Sequence& sequence, uint32_t result, uint64_t position);
+  void accept(Sampled& sampled);
   void take_all(Sampled& sampled);
   void take(Sequence& sequence, TokenEvent event);
 

@@ -42,14 +42,13 @@ bool Scheduler::run_step() {
   std::ranges::move(joining_, std::back_inserter(sequences_));
   joining_.clear();
   sample_all();
+  for (Sampled& sampled : sampled_) accept(sampled);
   record.sample_ms = ms_between(last_step_end_, Clock::now());
   for (const Sampled& sampled : sampled_) record.tokens += static_cast<uint32_t>(sampled.tokens.size());
+  if (record.prefill_rows == 0) speculation_.ended(record.tokens, static_cast<uint32_t>(sampled_.size()), record.ms);
   record.drafts = speculation_.record();
-  if (record.prefill_rows == 0 && record.drafts.draft_steps > 0) {
-    const auto sequences = static_cast<uint32_t>(sampled_.size());
-    record.drafts.saved_ms = record.tokens * cost_.ms(sequences) / sequences - record.ms - record.drafts.ms();
-  }
   desk_.push({nullptr, 0, last_step_end_, record});
+  for (Sampled& sampled : sampled_) take_all(sampled);
   drop_ended();
   const std::lock_guard lock(status_mutex_);
   ++status_.steps;
@@ -185,7 +184,6 @@ void Scheduler::sample_all() {
   } else {
     for (Sampled& sampled : sampled_) sample_rows(sampled);
   }
-  for (Sampled& sampled : sampled_) take_all(sampled);
 }
 
 // As if each token had been the only one of a step: a row counts for as long as what was drafted before it is what is sampled.
@@ -215,18 +213,24 @@ Result<TokenEvent> Scheduler::sample(Sequence& sequence, uint32_t result, uint64
 }
 
 // The rows that tokens were sampled from become part of the state.
-void Scheduler::take_all(Sampled& sampled) {
+void Scheduler::accept(Sampled& sampled) {
   Sequence& sequence = *sampled.sequence;
   const bool decoded = std::exchange(sequence.rows, 0) > 0;
-  const auto tokens = static_cast<uint32_t>(sampled.tokens.size());
-  if (!sampled.tokens.back()) return end(sequence, FinishReason::kError, sampled.tokens.back().error());
-  if (decoded && !sequence.drafts.empty()) {
+  if (!decoded || !sampled.tokens.back()) return;
+  const auto tokens = static_cast<uint32_t>(sampled.tokens.size()), drafts = static_cast<uint32_t>(sequence.drafts.size());
+  if (drafts > 0) {
     if (const Status accepted = backend_.accept(*sequence.slot, tokens); !accepted) {
-      return end(sequence, FinishReason::kError, accepted.error());
+      sampled.tokens.emplace_back(std::unexpected(accepted.error()));
+      return;
     }
-    speculation_.verified(sequence, std::min<uint32_t>(tokens, static_cast<uint32_t>(sequence.drafts.size())), sampled.accepted);
+    speculation_.verified(sequence, std::min(tokens, drafts), sampled.accepted);
   }
-  if (decoded) sequence.committed += tokens;
+  sequence.committed += tokens;
+}
+
+void Scheduler::take_all(Sampled& sampled) {
+  Sequence& sequence = *sampled.sequence;
+  if (!sampled.tokens.back()) return end(sequence, FinishReason::kError, sampled.tokens.back().error());
   for (auto& token : sampled.tokens) take(sequence, *std::move(token));
 }
 

@@ -19,6 +19,7 @@ Speculation::Speculation(const Place& place, const SchedulerOptions& options)
       options_(options),
       draft_cost_(options.max_seqs),
       depth_(cost_, draft_cost_, options.max_seqs),
+      gains_(options.max_seqs + 1),
       vocab_(vocabulary_.rows, options.draft_vocab.value_or(vocabulary_.rows)) {
   for (const int32_t id : vocabulary_.unsampled) packet_.biases.push_back({id, -std::numeric_limits<float>::infinity()});
 }
@@ -77,17 +78,42 @@ void Speculation::choose(std::span<const std::unique_ptr<Sequence>> sequences, u
     chains_.push_back({sequence.get(), most, !decided, 1});
     deciding_.push_back({decided ? 0 : most, lag(*sequence) > 0, sequence->acceptance->chances()});
   }
+  if (!chains_.empty() && gains_[chains_.size()].rests()) {
+    for (DraftingSequence& sequence : deciding_) sequence.limit = 0;
+  }
   const std::span<const uint32_t> depths = depth_.choose(deciding_, model_rows_, catch_up_ms_);
+  record_.decided = std::ranges::any_of(depths, [](uint32_t depth) { return depth > 0; });
+  probing_ = nullptr;
   for (size_t i = 0; i < chains_.size(); ++i) {
     Chain& chain = chains_[i];
-    if (chain.chosen) {
-      chain.depth = chain.sequence->probe.depth(depths[i], deciding_[i].limit);
-      chain.chosen = depths[i] > 0;
-      model_rows_ += chain.depth;
-    }
-    ++record_.depths[chain.depth];
+    if (!chain.chosen) continue;
+    chain.chosen = depths[i] > 0;
+    // Beside others that draft a probe is one row more.
+    chain.depth = record_.decided ? chain.sequence->probe.depth(depths[i], deciding_[i].limit) : 0;
+    model_rows_ += chain.depth;
   }
+  if (record_.decided) {
+    probe_ = {};
+  } else {
+    probe();
+  }
+  for (const Chain& chain : chains_) ++record_.depths[chain.depth];
   std::erase_if(chains_, [](const Chain& chain) { return chain.depth == 0; });
+}
+
+// Where nobody drafts a probe is a draft step of its own: one sequence makes it for all, each in its turn.
+void Speculation::probe() {
+  uint32_t able = 0;
+  for (const DraftingSequence& sequence : deciding_) able += sequence.limit > 0 ? 1 : 0;
+  if (able == 0 || probe_.depth(0, 1) == 0) return;
+  uint32_t turn = turn_++ % able;
+  for (size_t i = 0; i < chains_.size(); ++i) {
+    if (deciding_[i].limit == 0 || turn-- > 0) continue;
+    chains_[i].depth = 1;
+    probing_ = chains_[i].sequence;
+    ++model_rows_;
+    return;
+  }
 }
 
 // One draft more for those that have `drafts` and want another.
@@ -200,13 +226,23 @@ Status Speculation::run(plan::PlanKind kind) {
   return backend_.run(plan, packet_, result_);
 }
 
+void Speculation::ended(uint32_t tokens, uint32_t sequences, double ms) {
+  if (!on() || sequences >= gains_.size()) return;
+  if (record_.draft_steps > 0) record_.saved_ms = tokens * cost_.ms(sequences) / sequences - ms - record_.ms();
+  if (record_.draft_steps == 0) {
+    gains_[sequences].plain(ms);
+  } else if (record_.decided) {
+    gains_[sequences].drafted(static_cast<double>(tokens) / sequences, ms + record_.ms());
+  }
+}
+
 void Speculation::verified(Sequence& sequence, uint32_t judged, uint32_t accepted) {
   const auto made = static_cast<uint32_t>(sequence.drafts.size());
   if (made == 0) return;
   sequence.drafted.add(made, accepted);
   record_.drafts.add(made, accepted);
   sequence.acceptance->observe(judged, accepted);
-  if (judged > 0) sequence.probe.observe(accepted > 0);
+  if (judged > 0) (&sequence == probing_ ? probe_ : sequence.probe).observe(accepted > 0);
   if (options_.replace_draft) return;
   for (uint32_t i = 0; i < judged; ++i) confidence_.observe(sequence.draft_probabilities[i], i < accepted);
 }

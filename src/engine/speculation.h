@@ -8,6 +8,7 @@
 
 #include "engine/confidence.h"
 #include "engine/draft_depth.h"
+#include "engine/draft_gain.h"
 #include "engine/draft_vocab.h"
 #include "engine/observer.h"
 #include "engine/plan_cache.h"
@@ -45,13 +46,15 @@ class Speculation {
 
   // Of the drafts of a sequence's last step so many were looked at, of which the first `accepted` hold; more may have been made.
   void verified(Sequence& sequence, uint32_t judged, uint32_t accepted);
+  // A step without rows of prompts has ended, with its drafts made before it: tokens of so many sequences.
+  void ended(uint32_t tokens, uint32_t sequences, double ms);
   // A token was sampled.
   void sampled(int32_t id) {
     if (on()) vocab_.saw(id);
   }
 
   // Of the round since draft().
-  DraftRecord& record() { return record_; }
+  const DraftRecord& record() const { return record_; }
 
   // Draft steps by their sequences.
   StepCost& cost() { return draft_cost_; }
@@ -69,6 +72,7 @@ class Speculation {
   std::optional<uint32_t> fixed(const Sequence& sequence) const;
   uint32_t lag(const Sequence& sequence) const;
   void choose(std::span<const std::unique_ptr<Sequence>> sequences, uint32_t prompt_rows);
+  void probe();
   Status extend(uint32_t drafts);
   void take(Chain& chain, uint32_t result, uint32_t drafting);
   void drop_what_does_not_pay();
@@ -86,6 +90,10 @@ class Speculation {
   Acceptance acceptance_;   // of all sequences
   Confidence confidence_;
   DraftDepth depth_;
+  std::vector<DraftGain> gains_;  // [sequences that decode]
+  DraftProbe probe_;              // where nobody drafts
+  uint32_t turn_ = 0;
+  const Sequence* probing_ = nullptr;  // for all
   DraftVocab vocab_;
 
   plan::StepPacket packet_;
