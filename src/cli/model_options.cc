@@ -166,8 +166,9 @@ Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_
   return loaded;
 }
 
-Result<LoadedBackend> load_backend(const ModelOptions& options) {
+Result<LoadedBackend> load_backend(const ModelOptions& options, uint32_t drafts) {
   TEAPOT_TRY(model::Model model, model::load_model(options.model, options.engine.weights));
+  if (drafts > 0) TEAPOT_CHECK(model.speculate(drafts));
   for (const std::string& note : model.notes) log::info("{}", note);
   TEAPOT_TRY(auto backend, cpu::create_backend(options.engine.backend));
   for (const std::string& note : backend->notes()) log::info("{}", note);

@@ -42,6 +42,7 @@ struct LoadedBackend {
   std::unique_ptr<plan::Backend> backend;
 };
 // Told on stderr: progress, notes, switches that are not what was asked for.
-Result<LoadedBackend> load_backend(const ModelOptions& options);
+// drafts: that states have room for.
+Result<LoadedBackend> load_backend(const ModelOptions& options, uint32_t drafts = 0);
 
 }  // namespace teapot::cli

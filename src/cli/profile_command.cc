@@ -23,7 +23,7 @@ Status profile(const Arguments& arguments) {
   std::error_code error;
   std::filesystem::create_directories(arguments.out, error);
   if (error) return fail(ErrorKind::kIo, "{}: cannot be made: {}", arguments.out, error.message());
-  TEAPOT_TRY(const LoadedBackend loaded, load_backend(arguments.model));
+  TEAPOT_TRY(const LoadedBackend loaded, load_backend(arguments.model, arguments.profile.drafts));
   TEAPOT_TRY(const workbench::Profile measured, workbench::measure_profile(loaded.model, *loaded.backend, arguments.profile));
   const std::string text = workbench::to_text(measured);
   const std::filesystem::path folder(arguments.out);
@@ -47,6 +47,9 @@ void add_profile(CLI::App& app, int& exit_code) {
   command->add_option("-c,--concurrency", options.sequences, "Sequences of a step")->check(CLI::Range(1, 64))->capture_default_str();
   command->add_option("--prompt", options.prompt, "Tokens of each sequence before it decodes")
       ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--drafts", options.drafts, "Drafts of each sequence in a step, verified beside its last token")
+      ->check(CLI::Range(0u, engine::kMaxDrafts))
       ->capture_default_str();
   command->add_option("--steps", options.steps, "Steps that are recorded")->check(CLI::Range(1, 10'000))->capture_default_str();
   command->add_option("--out", arguments->out, "Folder for profile.txt, profile.json and trace.json")->required();

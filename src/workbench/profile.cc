@@ -12,6 +12,8 @@ constexpr uint64_t kSpareBytes = uint64_t{512} << 20;  // beside states and work
 constexpr uint32_t kPrefillRows = 256;
 constexpr uint32_t kWarmupSteps = 3;
 
+plan::PlanKind kind_of(const ProfileOptions& options) { return options.drafts > 0 ? plan::PlanKind::kModelMtp : plan::PlanKind::kModel; }
+
 // Reads the prompts; leaves each sequence's first token in `packet`.
 Status prefill(plan::Backend& backend, engine::PlanCache& plans, const std::vector<plan::SlotId>& slots, const ProfileOptions& options,
                uint32_t vocab, std::vector<int32_t>& next) {
@@ -20,7 +22,7 @@ Status prefill(plan::Backend& backend, engine::PlanCache& plans, const std::vect
   for (uint32_t s = 0; s < slots.size(); ++s) {
     for (uint32_t first = 0; first < options.prompt; first += kPrefillRows) {
       const uint32_t rows = std::min(kPrefillRows, options.prompt - first);
-      TEAPOT_TRY(const plan::PlanId plan, plans.prepare({rows}));
+      TEAPOT_TRY(const plan::PlanId plan, plans.prepare({rows, kind_of(options)}));
       packet.tokens.clear();
       for (uint32_t i = 0; i < rows; ++i) packet.tokens.push_back(static_cast<int32_t>((uint64_t{s} * 7919 + first + i * 37) % vocab));
       packet.sequences = {{slots[s], 0, rows, first}};
@@ -52,13 +54,18 @@ Result<Profile> measure_profile(const model::Model& model, plan::Backend& backen
   Profile profile{options, backend.workers(), 0, 0, {}, {}};
   engine::PlanCache plans(backend, model);
   engine::OpenSlots slots(backend);
-  for (uint32_t s = 0; s < options.sequences; ++s) TEAPOT_CHECK(slots.open(options.prompt + kWarmupSteps + options.steps));
+  const uint32_t c = options.sequences, rows = options.drafts + 1;
+  for (uint32_t s = 0; s < c; ++s) TEAPOT_CHECK(slots.open(options.prompt + (kWarmupSteps + options.steps) * rows));
   plan::StepPacket packet;
-  TEAPOT_CHECK(prefill(backend, plans, slots.ids(), options, model.config.vocab, packet.tokens));
-  const uint32_t c = options.sequences;
-  TEAPOT_TRY(const plan::PlanId plan, plans.prepare({c}));
-  for (uint32_t s = 0; s < options.sequences; ++s) packet.sequences.push_back({slots.ids()[s], s, 1, options.prompt});
-  packet.returns.assign(c, plan::RowReturn::kArgmax);
+  std::vector<int32_t> next;
+  TEAPOT_CHECK(prefill(backend, plans, slots.ids(), options, model.config.vocab, next));
+  TEAPOT_TRY(const plan::PlanId plan, plans.prepare({c * rows, kind_of(options)}));
+  for (uint32_t s = 0; s < c; ++s) {
+    packet.sequences.push_back(
+        {slots.ids()[s], s * rows, rows, options.prompt, options.drafts > 0 ? plan::StepKind::kVerify : plan::StepKind::kDecode});
+    for (uint32_t row = 0; row < rows; ++row) packet.tokens.push_back(static_cast<int32_t>((next[s] + row * 101u) % model.config.vocab));
+  }
+  packet.returns.assign(c * rows, plan::RowReturn::kArgmax);
 
   TEAPOT_TRY(const WorkingSet set, choose_working_set(kSpareBytes));
   TEAPOT_TRY(ReadMeter reader, ReadMeter::create(Crew::of(backend), set));
@@ -66,9 +73,10 @@ Result<Profile> measure_profile(const model::Model& model, plan::Backend& backen
   plan::StepResult result;
   const auto step = [&]() -> Status {
     TEAPOT_CHECK(backend.run(plan, packet, result));
-    for (uint32_t s = 0; s < options.sequences; ++s) {
-      packet.tokens[s] = std::max(0, result.argmax[s]);
-      ++packet.sequences[s].position;
+    for (uint32_t row = 0; row < c * rows; ++row) packet.tokens[row] = std::max(0, result.argmax[row]);
+    for (plan::SequenceRows& sequence : packet.sequences) {
+      sequence.position += rows;
+      if (options.drafts > 0) TEAPOT_CHECK(backend.accept(sequence.slot, rows));
     }
     return {};
   };

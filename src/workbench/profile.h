@@ -17,6 +17,7 @@ struct ProfileOptions {
   uint32_t sequences = 1;  // of a decode step
   uint32_t prompt = 64;    // tokens of each sequence before it
   uint32_t steps = 16;
+  uint32_t drafts = 0;  // of each sequence in a step, verified beside its last token; all hold. The model must have room for them
 };
 
 // Figures of a step, on average.

@@ -80,8 +80,7 @@ template <class Format, size_t kTokens>
     for (size_t g = 0; g < kGroups; ++g) {
       __m512i dots = _mm512_load_si512(buffers.dots[p % kRing][g][t]);
       if constexpr (Format::kOffset != 0) {
-        const int32_t sum = kGroups == 2 ? group.sums[p][g][t] : group.sums[p][0][t] + group.sums[p][1][t];
-        dots = _mm512_sub_epi32(dots, _mm512_set1_epi32(Format::kOffset * sum));
+        dots = _mm512_add_epi32(dots, _mm512_set1_epi32(group.corrections[p][g][t]));
       }
       sums[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots), _mm512_mul_ps(scales.scale[g], scale), sums[t]);
     }
@@ -143,7 +142,7 @@ void tiled_q8(const unsigned char* weights, size_t cols, size_t first, size_t la
   size_t begin = 0;
   while (cols <= kGroupCols && tokens - begin >= kMinTokens<Format>) {
     const size_t count = tokens - begin < kGroupTokens ? tokens - begin : kGroupTokens;
-    fill(tokens_of_thread, cols, x, token_index, begin, count, count <= 8 ? 8 : kGroupTokens);
+    fill(tokens_of_thread, cols, x, token_index, begin, count, count <= 8 ? 8 : kGroupTokens, Format::kOffset, kPanelGroups<Format> == 2);
     const auto run = count <= 8 ? run_group<Format, 8> : run_group<Format, kGroupTokens>;
     run(weights, cols, first, last, tokens_of_thread, count, out + begin * out_stride, out_stride);
     begin += count;

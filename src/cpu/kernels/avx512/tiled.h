@@ -8,6 +8,7 @@ namespace {
 
 struct TiledDot16 {
   static constexpr bool kSigned = true;
+  static constexpr int kTokens = 8;  // whose sums stay in registers beside a panel
 
   template <int kLargestLevel, size_t kDwords>
   [[gnu::always_inline]] static __m512i dot(const __m512i* levels, const int8_t* x, int32_t correction) {

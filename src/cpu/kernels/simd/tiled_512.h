@@ -13,7 +13,6 @@ struct Tiled512 : Dot {
   using Bytes = __m512i;
   using Floats = __m512;
   static constexpr size_t kLanes = 16;
-  static constexpr int kTokens = 8;  // whose sums stay in registers beside a panel
 
   static Bytes load(const unsigned char* p) { return _mm512_loadu_si512(p); }
   static Bytes low_nibbles(Bytes x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }

@@ -13,14 +13,14 @@ template <class S, class Format, int kTokens, class Tokens>
                                              typename S::Floats (&sums)[kTokens]) {
   constexpr size_t kGroups = kPanelGroups<Format>;
   constexpr size_t kDwords = 8 / kGroups;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (size_t t = 0; t < kTokens; ++t) {
     const auto scale = S::set(tokens.scale(p, t));
 #pragma GCC unroll 2
     for (size_t g = 0; g < kGroups; ++g) {
       int32_t correction = 0;
       if constexpr (kTiledOffset<S, Format> != 0) {
-        correction = -kTiledOffset<S, Format> * (kGroups == 2 ? tokens.sum(p, g, t) : tokens.sum(p, 0, t) + tokens.sum(p, 1, t));
+        correction = tokens.template correction<kTiledOffset<S, Format>, kGroups == 2>(p, g, t);
       }
       const auto dots =
           S::template dot<Tiled<Format>::kLargestLevel, kDwords>(panel.levels + g * kDwords, tokens.q8(p, t) + 4 * kDwords * g, correction);
@@ -42,7 +42,7 @@ template <class S, class Format, int kTokens, class Tokens>
   typename S::Floats sums[kParts][kTokens];
 #pragma GCC unroll 2
   for (size_t v = 0; v < kParts; ++v) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int t = 0; t < kTokens; ++t) sums[v][t] = S::set(0.0f);
   }
   for (size_t b = 0; b < blocks; ++b) {
@@ -64,7 +64,7 @@ template <class S, class Format, int kTokens, class Tokens>
       }
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int t = 0; t < kTokens; ++t) {
 #pragma GCC unroll 2
     for (size_t v = 0; v < kParts; ++v) S::store_rows(out + static_cast<size_t>(t) * out_stride, sums[v][t], v, from, to);
@@ -81,13 +81,24 @@ void placed_int8(const unsigned char* weights, size_t cols, size_t first, size_t
   });
 }
 
-// Tile after tile with all tokens of the group, 8, 4, 2 and 1 together: it comes from memory once.
+// Tile after tile with all tokens of the group, 16, 12, 8, 4, 2 and 1 together: it comes from memory once, and the more share what is
+// unpacked the better.
 template <class S, class Format>
 void grouped_int8(const unsigned char* weights, size_t cols, size_t first, size_t last, const TokenGroup& group, size_t count, float* out,
                   size_t out_stride) {
   for_tiles<Format>(weights, cols, first, last, out, [&](const unsigned char* tile, size_t far, size_t from, size_t to, float* y) {
     size_t t = 0;
-    if constexpr (S::kTokens == 8) {
+    if constexpr (S::kTokens == 16) {
+      if (t + 16 <= count) {
+        tile_int8<S, Format, 16>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
+        t += 16;
+      }
+      if (t + 12 <= count) {
+        tile_int8<S, Format, 12>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
+        t += 12;
+      }
+    }
+    if constexpr (S::kTokens >= 8) {
       for (; t + 8 <= count; t += 8)
         tile_int8<S, Format, 8>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
     }
@@ -106,7 +117,7 @@ void matmul_tiled_int8(const unsigned char* weights, size_t cols, size_t first, 
   if (cols <= kGroupCols) {
     while (tokens - begin > 4) {
       const size_t count = tokens - begin < kGroupTokens ? tokens - begin : kGroupTokens;
-      fill(tokens_of_thread, cols, x, token_index, begin, count, count);
+      fill(tokens_of_thread, cols, x, token_index, begin, count, count, kTiledOffset<S, Format>, kPanelGroups<Format> == 2);
       grouped_int8<S, Format>(weights, cols, first, last, tokens_of_thread, count, out + begin * out_stride, out_stride);
       begin += count;
     }

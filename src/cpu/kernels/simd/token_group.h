@@ -16,7 +16,9 @@ struct TokenGroup {
   alignas(64) int8_t q8[kGroupCols / kPanelCols][kGroupTokens][kPanelCols];
   alignas(64) float scales[kGroupCols / kPanelCols][kGroupTokens];
   alignas(64) float totals[kGroupCols / kPanelCols][kGroupTokens];
-  alignas(64) int32_t sums[kGroupCols / kPanelCols][2][kGroupTokens];  // of each half of a panel
+  // What the offset of a format's levels comes to, for each half of a panel, or for all of it in the first: read from memory as it is spread
+  // over the lanes, it takes none of the ports that the dots need.
+  alignas(64) int32_t corrections[kGroupCols / kPanelCols][2][kGroupTokens];
 };
 
 // Too large for a stack; touched as far as a matrix is wide.
@@ -29,9 +31,9 @@ thread_local TokenGroup tokens_of_thread;
 #define TEAPOT_KEEP_CALL [[gnu::noipa]]
 #endif
 
-// Tokens [begin, begin + count) of a call; slots up to `slots` that have no token get zeros.
+// Tokens [begin, begin + count) of a call; slots up to `slots` that have no token get zeros. halves: of panels have their own scales.
 TEAPOT_KEEP_CALL void fill(TokenGroup& group, size_t cols, const Activations& x, const uint32_t* token_index, size_t begin, size_t count,
-                           size_t slots) {
+                           size_t slots, int32_t offset, bool halves) {
   for (size_t t = 0; t < slots; ++t) {
     const size_t row = t < count ? (token_index ? token_index[begin + t] : begin + t) : 0;
     const int8_t* const q8 = x.q8 + row * x.stride;
@@ -43,8 +45,8 @@ TEAPOT_KEEP_CALL void fill(TokenGroup& group, size_t cols, const Activations& x,
       _mm256_store_si256(reinterpret_cast<__m256i*>(group.q8[p][t]), t < count ? bytes : _mm256_setzero_si256());
       group.scales[p][t] = scales[p];
       group.totals[p][t] = totals[p];
-      group.sums[p][0][t] = sums[2 * p];
-      group.sums[p][1][t] = sums[2 * p + 1];
+      group.corrections[p][0][t] = -offset * (halves ? sums[2 * p] : sums[2 * p] + sums[2 * p + 1]);
+      group.corrections[p][1][t] = -offset * sums[2 * p + 1];
     }
   }
 }
@@ -57,7 +59,10 @@ struct GroupedTokens {
   const int8_t* q8(size_t panel, size_t t) const { return group.q8[panel][slot + t]; }
   float scale(size_t panel, size_t t) const { return group.scales[panel][slot + t]; }
   float total(size_t panel, size_t t) const { return group.totals[panel][slot + t]; }
-  int32_t sum(size_t panel, size_t half, size_t t) const { return group.sums[panel][half][slot + t]; }
+  template <int kOffset, bool kHalves>
+  const int32_t& correction(size_t panel, size_t half, size_t t) const {
+    return group.corrections[panel][half][slot + t];
+  }
 };
 
 // The same, where they lie: for so few that their pointers stay in registers.
@@ -80,7 +85,11 @@ struct PlacedTokens {
   const int8_t* q8(size_t panel, size_t t) const { return rows[t].q8 + panel * kPanelCols; }
   float scale(size_t panel, size_t t) const { return rows[t].scales[panel]; }
   float total(size_t panel, size_t t) const { return rows[t].totals[panel]; }
-  int32_t sum(size_t panel, size_t half, size_t t) const { return rows[t].sums[2 * panel + half]; }
+  template <int kOffset, bool kHalves>
+  int32_t correction(size_t panel, size_t half, size_t t) const {
+    const int32_t* const sums = rows[t].sums + 2 * panel;
+    return -kOffset * (kHalves ? sums[half] : sums[0] + sums[1]);
+  }
 };
 
 }  // namespace
