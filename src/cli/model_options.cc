@@ -60,7 +60,8 @@ void add_count_or_auto(CLI::App& command, const std::string& option, const std::
     std::optional<uint32_t> ignored;
     return parse(text, ignored) ? std::string() : fmt::format("{}: expected {}, 1 to {}, or auto", text, zero, most);
   };
-  command.add_option_function<std::string>(option, [parse, &value](const std::string& text) { parse(text, value); }, help)
+  command.add_option_function<std::string>(
+             option, [parse, &value](const std::string& text) { parse(text, value); }, help)
       ->check(CLI::Validator(check, fmt::format("{}|1..{}|auto", zero, most)))
       ->default_str("auto");
 }

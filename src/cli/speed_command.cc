@@ -152,9 +152,10 @@ void add_speed(CLI::App& app, int& exit_code) {
                                "tokens each, --repeat turns")
                   ->delimiter(',');
   command
-      ->add_option("--accept-rate", arguments->accept_rates,
-                   "Drafts hold so often, by their place in a step, whatever the MTP layer says: 0.8,0.7,0.6; with ';' between lists, each is "
-                   "for an equal share of a reply")
+      ->add_option(
+          "--accept-rate", arguments->accept_rates,
+          "Drafts hold so often, by their place in a step, whatever the MTP layer says: 0.8,0.7,0.6; with ';' between lists, each is "
+          "for an equal share of a reply")
       ->needs(mtp);
   command->add_option("--prompts", arguments->prompts, "A file with a prompt a line, instead of random tokens")
       ->check(CLI::ExistingFile)

@@ -83,8 +83,8 @@ Result<double> draft_ms(plan::Backend& backend, PlanCache& plans, uint32_t vocab
   return draft_ms(backend, plans, 1, vocab, ids);
 }
 
-Status calibrate(plan::Backend& backend, PlanCache& plans, const SchedulerOptions& options, uint32_t vocab, uint32_t warmup,
-                 StepCost& cost, StepCost& draft_cost) {
+Status calibrate(plan::Backend& backend, PlanCache& plans, const SchedulerOptions& options, uint32_t vocab, uint32_t warmup, StepCost& cost,
+                 StepCost& draft_cost) {
   const bool drafts = options.draft_limit > 0;
   const bool limited = (std::isfinite(options.tpot_stretch) && options.max_seqs > 1) || drafts;
   for (const uint32_t rows : cost.nodes()) {

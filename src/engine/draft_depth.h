@@ -45,7 +45,7 @@ class DraftDepth {
 
   const StepCost& step_;
   const StepCost& draft_;
-  double rate_ = 0;              // tokens for a ms that the round was chosen to bring
+  double rate_ = 0;  // tokens for a ms that the round was chosen to bring
   std::vector<uint32_t> depths_;
   std::vector<uint32_t> tried_;  // depths so far
   std::vector<Next> next_;       // a heap by chance

@@ -101,18 +101,24 @@ class Engine::Impl {
     scheduler_->close();  // the backend goes with its thread
   }
 
+  // Of a number that may be none, or left to the engine.
+  static plan::SwitchReport report_of(const char* name, std::optional<uint32_t> value, const char* zero) {
+    const std::string text = !value ? "auto" : *value == 0 ? zero : fmt::format("{}", *value);
+    return {name, text, text, "", "auto"};
+  }
+
   // Before the model is loaded: with drafts, states are larger.
   Status settle_mtp() {
-    const EngineOptions defaults;
-    const auto text = [](std::optional<uint32_t> depth) { return !depth ? "auto" : *depth == 0 ? "off" : fmt::format("{}", *depth); };
-    plan::SwitchReport report{"mtp", text(options_.mtp), text(options_.mtp), "", text(defaults.mtp)};
+    plan::SwitchReport report = report_of("mtp", options_.mtp, "off");
     if (options_.mtp != 0) {
-      Status possible = options_.backend.state_dtype == "bf16"
-                            ? fail(ErrorKind::kUnsupported, "a recurrent state in bf16 is rounded step by step: drafts would change replies")
-                            : model_.speculate(options_.mtp.value_or(kMaxDrafts));
+      const uint32_t limit = options_.mtp.value_or(kAutoDrafts);
+      Status possible =
+          options_.backend.state_dtype == "bf16"
+              ? fail(ErrorKind::kUnsupported, "a recurrent state in bf16 is rounded step by step: drafts would change replies")
+              : model_.speculate(limit);
       if (!possible && options_.mtp) return fail(possible.error().kind, "mtp={}: {}", *options_.mtp, possible.error().message);
       if (possible) {
-        options_.scheduler.draft_limit = options_.mtp.value_or(kMaxDrafts);
+        options_.scheduler.draft_limit = limit;
         options_.scheduler.draft_depth = options_.mtp;
       } else {
         report.active = "off";
@@ -127,9 +133,7 @@ class Engine::Impl {
   Status choose_draft_vocab(plan::Backend& backend) {
     constexpr uint32_t kReduced = 32768;  // with ids by frequency, nearly all that is said in a language or two
     constexpr double kWorth = 0.9;        // of the time with all ids
-    const EngineOptions defaults;
-    const auto text = [](std::optional<uint32_t> ids) { return !ids ? "auto" : *ids == 0 ? "full" : fmt::format("{}", *ids); };
-    plan::SwitchReport report{"draft-vocab", text(options_.draft_vocab), text(options_.draft_vocab), "", text(defaults.draft_vocab)};
+    plan::SwitchReport report = report_of("draft-vocab", options_.draft_vocab, "full");
     const uint32_t vocab = vocabulary_.rows;
     if (options_.scheduler.draft_limit == 0) {
       report.active = "off";

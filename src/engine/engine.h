@@ -24,9 +24,10 @@ struct EngineOptions {
   uint32_t warmup = 3;                // runs of the decode plans of 1, 2, 4, ... rows before the engine is ready
   bool require_plan = false;          // a step without a plan of its own is an error, instead of being laid out while it waits
   SchedulerOptions scheduler = {};    // of its drafts only replace_draft is the caller's; the engine sets the others from the two below
-  std::optional<uint32_t> mtp = {};          // drafts in a step, 1 to kMaxDrafts; 0: none; nothing: as many as pay, where the model can
+  std::optional<uint32_t> mtp =
+      {};  // drafts in a step, 1 to kMaxDrafts; 0: none; nothing: as many as pay, up to kAutoDrafts, if the model can
   std::optional<uint32_t> draft_vocab = {};  // ids that drafts are chosen from, about; 0: all; nothing: what the head's cost says
-  double step_timeout_s = 60;  // a step that takes longer is reported; 0: none is
+  double step_timeout_s = 60;                // a step that takes longer is reported; 0: none is
 };
 
 enum class RequestId : uint64_t {};

@@ -43,7 +43,7 @@ class FakeBackend final : public plan::Backend {
     return logits(hash);
   }
 
-  void fail_next_run() { fail_next_ = true; }                        // its slots are unusable then
+  void fail_next_run() { fail_next_ = true; }  // its slots are unusable then
   bool about_to_fail() const { return fail_next_; }
   void fail_next_fork() { fail_next_fork_ = true; }                  // kMemory
   void give_nan(plan::SlotId slot) { states_.at(slot).nan = true; }  // until it is closed; forks do not inherit it

@@ -11,10 +11,10 @@ namespace teapot::engine {
 
 // What became of drafts in a step, and before it.
 struct DraftRecord {
-  DraftCounts drafts;                                   // of all sequences
+  DraftCounts drafts;                                // of all sequences
   std::array<uint32_t, kMaxDrafts + 1> depths = {};  // [depth]: sequences for which it was chosen
-  uint32_t draft_steps = 0;                             // of the backend
-  bool decided = false;                                 // somebody drafts because it was found to pay
+  uint32_t draft_steps = 0;                          // of the backend
+  bool decided = false;                              // somebody drafts because it was found to pay
   double draft_ms = 0;
   double catch_up_ms = 0;  // of the MTP layer, with tokens that it had not seen
   double saved_ms = 0;     // about: against the plain steps that would have made as many tokens; below 0: it cost more
@@ -98,7 +98,7 @@ struct EngineStatus {
   uint64_t generation_tokens = 0;
   uint64_t cache_queries = 0, cache_hits = 0;
   uint64_t draft_vocab_hits = 0, draft_vocab_misses = 0;  // sampled tokens that a draft could have said, and that it could not
-  uint64_t plan_hits = 0, plan_misses = 0;  // steps that found their plan prepared, and those that had to wait for it
+  uint64_t plan_hits = 0, plan_misses = 0;                // steps that found their plan prepared, and those that had to wait for it
 };
 
 }  // namespace teapot::engine

@@ -12,7 +12,9 @@
 
 namespace teapot::engine {
 
-constexpr uint32_t kMaxDrafts = 8;  // drafts of a sequence in a step
+constexpr uint32_t kMaxDrafts = 8;  // of a sequence in a step
+// The same, where the engine chooses: the fifth in a row seldom holds, and room for each takes 2 % of a state.
+constexpr uint32_t kAutoDrafts = 4;
 
 struct SamplingParams {
   float temperature = 1;  // 0: greedy
@@ -55,7 +57,7 @@ enum class FinishReason { kStop, kLength, kCancelled, kError };
 
 // Drafts by their place in their step, the first of a step at 0.
 struct DraftCounts {
-  uint64_t rounds = 0;                               // steps with drafts
+  uint64_t rounds = 0;  // steps with drafts
   std::array<uint64_t, kMaxDrafts> drafted = {};
   std::array<uint64_t, kMaxDrafts> accepted = {};
 

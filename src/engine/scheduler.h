@@ -113,10 +113,10 @@ class Scheduler {
   Speculation speculation_;
   PrefixCache cache_;
   plan::StepResult result_;
-  std::vector<std::unique_ptr<Sequence>> sequences_;     // in the order of their arrival
-  std::vector<std::unique_ptr<Sequence>> joining_;       // siblings that begin with the end of the step
-  std::vector<Sampled> sampled_;                         // of the step
-  uint64_t promised_ = 0;                                // bytes that running sequences may come to
+  std::vector<std::unique_ptr<Sequence>> sequences_;  // in the order of their arrival
+  std::vector<std::unique_ptr<Sequence>> joining_;    // siblings that begin with the end of the step
+  std::vector<Sampled> sampled_;                      // of the step
+  uint64_t promised_ = 0;                             // bytes that running sequences may come to
   Clock::time_point last_step_end_{};
   int64_t last_step_worked_ = 0;  // ns of processor time by then
   bool idle_ = true;

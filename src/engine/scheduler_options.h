@@ -30,9 +30,9 @@ struct SchedulerOptions {
   std::optional<uint64_t> cache_bytes = {};  // of the prefix cache; nothing: a quarter of the memory that is free after loading
   LogitsMask logits_mask = LogitsMask::kInline;
 
-  uint32_t draft_limit = 0;                   // drafts of a sequence in a step that states have room for; 0: no speculation
-  std::optional<uint32_t> draft_depth = {};   // so many, whatever it brings; nothing: as many as pay
-  std::optional<uint32_t> draft_vocab = {};   // ids that drafts are chosen from, about; nothing: all
+  uint32_t draft_limit = 0;                  // drafts of a sequence in a step that states have room for; 0: no speculation
+  std::optional<uint32_t> draft_depth = {};  // so many, whatever it brings; nothing: as many as pay
+  std::optional<uint32_t> draft_vocab = {};  // ids that drafts are chosen from, about; nothing: all
   // For measurements and tests: what is drafted instead. Depths are then decided without the drafts' own probabilities.
   std::function<int32_t(const Draft& draft)> replace_draft = {};
 };

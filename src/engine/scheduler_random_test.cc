@@ -122,8 +122,8 @@ class World {
   uint64_t hits() const { return server_.scheduler.status().cache_hits; }
   std::string text() const {
     const SchedulerOptions& s = options_.scheduler;
-    return fmt::format("{} sequences, chunk {}, stretch {}, cache {}, recurrent {}, faults {}, drafts {} of {}", s.max_seqs, s.prefill_chunk,
-                       s.tpot_stretch, options_.budget.cache, options_.backend.sizes.recurrent, faults_,
+    return fmt::format("{} sequences, chunk {}, stretch {}, cache {}, recurrent {}, faults {}, drafts {} of {}", s.max_seqs,
+                       s.prefill_chunk, s.tpot_stretch, options_.budget.cache, options_.backend.sizes.recurrent, faults_,
                        s.draft_depth ? fmt::format("{}", *s.draft_depth) : "auto", s.draft_limit);
   }
 

@@ -42,7 +42,7 @@ struct Sequence {
   // Guesses at what follows, that the next step verifies.
   std::vector<int32_t> drafts = {};
   std::array<float, kMaxDrafts> draft_probabilities = {};  // [drafts]
-  std::optional<Acceptance> acceptance = {};                   // once it decodes
+  std::optional<Acceptance> acceptance = {};               // once it decodes
   DraftProbe probe = {};
   DraftCounts drafted = {};
 

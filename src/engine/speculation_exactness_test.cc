@@ -36,7 +36,7 @@ TEST_F(SpeculationExactness, AnyDepthGivesTheSameBits) {
 }
 
 TEST_F(SpeculationExactness, SequencesOfAllDepthsTogether) {
-  const auto alone = plain(), drafting = engine({.max_seqs = 8, .prefill_chunk = 40, .tpot_stretch = 1.5});
+  const auto alone = plain(), drafting = engine({.max_seqs = 8, .prefill_chunk = 40, .tpot_stretch = 1.5}, "file", kMaxDrafts);
   for (uint32_t shift = 0; shift < 3; ++shift) {
     std::vector<GenerateRequest> requests = kinds(words);
     for (uint32_t i = 0; i < requests.size(); ++i) requests[i].draft_depth = (i * 5 + shift) % (kMaxDrafts + 1);

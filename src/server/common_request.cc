@@ -98,9 +98,9 @@ ApiResult<std::optional<uint32_t>> parse_speculation(const Fields& fields, uint3
   if (!depth) return bad_field("speculation.depth", depth.error().message);
   if (!*depth) return bad_field("speculation.depth", "'speculation' needs the field 'depth'");
   if (**depth > limit) {
-    return bad_field("speculation.depth",
-                     limit == 0 ? fmt::format("'depth' is {}: this server does not speculate (--mtp)", **depth)
-                                : fmt::format("'depth' is {}: this server drafts at most {} tokens (--mtp)", **depth, limit));
+    return bad_field("speculation.depth", limit == 0
+                                              ? fmt::format("'depth' is {}: this server does not speculate (--mtp)", **depth)
+                                              : fmt::format("'depth' is {}: this server drafts at most {} tokens (--mtp)", **depth, limit));
   }
   return static_cast<uint32_t>(**depth);
 }

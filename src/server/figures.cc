@@ -72,7 +72,9 @@ const ReadFigure kRead[] = {
      kCounter,
      of_status<&Status::generation_tokens>},
     {{"teapot_draft_vocab_hits_total", "Sampled tokens that a draft could have said."}, kCounter, of_status<&Status::draft_vocab_hits>},
-    {{"teapot_draft_vocab_misses_total", "Sampled tokens that no draft could have said."}, kCounter, of_status<&Status::draft_vocab_misses>},
+    {{"teapot_draft_vocab_misses_total", "Sampled tokens that no draft could have said."},
+     kCounter,
+     of_status<&Status::draft_vocab_misses>},
     {{"teapot_steps_total", "Steps."}, kCounter, of_status<&Status::steps>},
     {{"teapot_plan_hits_total", "Steps whose plan was ready."}, kCounter, of_status<&Status::plan_hits>},
     {{"teapot_plan_misses_total", "Steps that had to wait for their plan."}, kCounter, of_status<&Status::plan_misses>},
@@ -119,7 +121,8 @@ const DistributionRow kDistributions[] = {
     {Distribution::kStepWaitShare,
      {{"teapot_step_wait_ratio", "Of the workers' time in a step, the share that they waited for each other."}, kShares}},
     {Distribution::kDraft, {{"teapot_draft_seconds", "Draft steps before a step."}, kTokenSeconds}},
-    {Distribution::kCatchUp, {{"teapot_draft_catch_up_seconds", "The MTP layer, with tokens that were decoded without it."}, kTokenSeconds}},
+    {Distribution::kCatchUp,
+     {{"teapot_draft_catch_up_seconds", "The MTP layer, with tokens that were decoded without it."}, kTokenSeconds}},
     {Distribution::kSample, {{"teapot_step_sample_seconds", "Sampling after a step, and whether its drafts hold."}, kHostSeconds}},
 };
 

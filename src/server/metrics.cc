@@ -55,7 +55,8 @@ prometheus::Family<prometheus::Counter>& Metrics::family(Event event) {
 }
 
 Metrics::Metrics(const std::string& model)
-    : labels_{{"model_name", model}}, steps_(family(Distribution::kStep)),
+    : labels_{{"model_name", model}},
+      steps_(family(Distribution::kStep)),
       stalled_(&family(Event::kStalled).Add({})),
       rounds_(&family(Event::kRounds).Add({})),
       drafted_(&family(Event::kDrafted).Add({})),

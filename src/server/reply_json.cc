@@ -49,11 +49,11 @@ Json usage_json(const Usage& usage) {
 Json timings_json(const engine::Timings& timings) {
   const auto rate = [](double tokens, double ms) { return ms > 0 && tokens > 0 ? tokens * 1000 / ms : 0.0; };
   Json json = {{"queue_ms", timings.queue_ms},
-          {"prefill_ms", timings.prefill_ms},
-          {"decode_ms", timings.decode_ms},
-          {"tpot_ms", timings.tpot_ms()},
-          {"prefill_tokens_per_second", rate(timings.prompt_tokens - timings.cached_tokens, timings.prefill_ms)},
-          {"decode_tokens_per_second", rate(timings.completion_tokens > 0 ? timings.completion_tokens - 1 : 0, timings.decode_ms)}};
+               {"prefill_ms", timings.prefill_ms},
+               {"decode_ms", timings.decode_ms},
+               {"tpot_ms", timings.tpot_ms()},
+               {"prefill_tokens_per_second", rate(timings.prompt_tokens - timings.cached_tokens, timings.prefill_ms)},
+               {"decode_tokens_per_second", rate(timings.completion_tokens > 0 ? timings.completion_tokens - 1 : 0, timings.decode_ms)}};
   const engine::DraftCounts& drafts = timings.drafts;
   if (drafts.rounds == 0) return json;
   Json by_position = Json::array();

@@ -120,6 +120,20 @@ TEST(ChatRequest, ToolChoiceNoneHidesTheTools) {
   EXPECT_TRUE(none->context["tools"].is_null());
 }
 
+TEST(ChatRequest, SpeculationHasADepth) {
+  EXPECT_EQ(chat(with(R"("stream": false)"))->common.generate.draft_depth, std::nullopt);
+  EXPECT_EQ(chat(with(R"("speculation": {"depth": 0})"))->common.generate.draft_depth, 0u);
+  EXPECT_EQ(chat(with(R"("speculation": {"depth": 3})"))->common.generate.draft_depth, 3u);
+  for (const char* bad : {"4", "9", "-1", "1.5", "\"2\"", "null"}) {
+    const auto refused = chat(with(fmt::format(R"("speculation": {{"depth": {}}})", bad)));
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_EQ(refused.error().param, "speculation.depth") << bad;
+  }
+  EXPECT_FALSE(chat(with(R"("speculation": {})")));
+  EXPECT_FALSE(chat(with(R"("speculation": 2)")));
+  EXPECT_FALSE(chat(with(R"("speculation": {"depth": 1, "draft_model": "x"})")));
+}
+
 TEST(ChatRequest, ABodyMustBeAnObject) {
   for (const char* body : {"", "[]", "1", "{", "{\"messages\": 1}", "{}"}) EXPECT_FALSE(chat(body)) << body;
 }

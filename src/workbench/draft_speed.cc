@@ -240,6 +240,7 @@ Result<DraftSpeeds> measure_draft_speed(const std::string& path, const engine::E
   engine::EngineOptions own = engine;
   own.scheduler.max_seqs = std::ranges::max(options.concurrency);
   own.max_queue = own.scheduler.max_seqs;
+  if (std::ranges::all_of(options.settings, &DraftSetting::has_value)) own.mtp = *std::ranges::max(options.settings);
   if (!options.accept_rates.empty()) own.scheduler.replace_draft = [&forced](const engine::Draft& draft) { return forced.replace(draft); };
   engine::LoadHooks own_hooks = hooks;
   own_hooks.observer = sums;
@@ -249,7 +250,8 @@ Result<DraftSpeeds> measure_draft_speed(const std::string& path, const engine::E
   }
   for (const DraftSetting& setting : options.settings) {
     if (setting.value_or(0) > loaded.engine->draft_limit()) {
-      return fail(ErrorKind::kInvalid, "speed: {} drafts a step; states have room for {}", *setting, loaded.engine->draft_limit());
+      return fail(ErrorKind::kInvalid, "speed: {} drafts a step; beside auto states have room for {}", *setting,
+                  loaded.engine->draft_limit());
     }
   }
   DraftSpeeds speeds{.options = options, .model = path, .speeds = {}, .levers = loaded.engine->switches()};

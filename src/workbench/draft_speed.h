@@ -26,9 +26,9 @@ struct DraftSpeedOptions {
   // Drafts are replaced by the true token with these chances, by their place in their step, and else by a wrong one; several lists: each
   // for an equal share of a reply. Empty: they are the MTP layer's own.
   std::vector<std::vector<double>> accept_rates = {};
-  uint32_t prompt = 256;  // tokens, different ones, where there are no prompts
-  uint32_t gen = 128;     // tokens of a reply
-  uint32_t repeat = 5;    // replies with each setting
+  uint32_t prompt = 256;                           // tokens, different ones, where there are no prompts
+  uint32_t gen = 128;                              // tokens of a reply
+  uint32_t repeat = 5;                             // replies with each setting
   std::vector<std::vector<int32_t>> prompts = {};  // taken in turn; replies end where the model ends them
 };
 

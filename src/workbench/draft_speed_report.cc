@@ -61,18 +61,13 @@ Json to_json(const DraftSpeeds& speeds) {
                     {"plan_misses", s.plan_misses},
                     {"replies_equal", s.equal}});
   }
-  return {{"model", speeds.model},
-          {"drafts", origin(speeds.options)},
-          {"gen", speeds.options.gen},
-          {"repeat", speeds.options.repeat},
-          {"draft_vocab_coverage", speeds.coverage},
-          {"speeds", std::move(rows)}};
+  return {{"model", speeds.model},           {"drafts", origin(speeds.options)},        {"gen", speeds.options.gen},
+          {"repeat", speeds.options.repeat}, {"draft_vocab_coverage", speeds.coverage}, {"speeds", std::move(rows)}};
 }
 
 std::string to_text(const DraftSpeeds& speeds) {
-  std::string text =
-      fmt::format("{}: {}; {} tokens a reply, {} turns. gain: TPOT without drafts by TPOT with them, turn by turn.\n", speeds.model,
-                  origin(speeds.options), speeds.options.gen, speeds.options.repeat);
+  std::string text = fmt::format("{}: {}; {} tokens a reply, {} turns. gain: TPOT without drafts by TPOT with them, turn by turn.\n",
+                                 speeds.model, origin(speeds.options), speeds.options.gen, speeds.options.repeat);
   text += fmt::format("{:>3} {:>5} {:>9} {:>22} {:>12} {:>9} {:>9} {:>9}  {}\n", "c", "mtp", "TPOT ms", "gain (min..max)", "tokens/round",
                       "draft ms", "model ms", "sample ms", "acceptance by position");
   for (const DraftSpeed& s : speeds.speeds) {

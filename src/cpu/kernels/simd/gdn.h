@@ -63,11 +63,13 @@ template <class V, size_t kColumns, bool kPartial, Strip kStrip>
   for (size_t c = 0; c < kColumns; ++c) store(out + t * head.out_stride + column + c * V::kLanes, read[c]);
 }
 
-// All tokens of the log, row by row of the strip: it is read and written once.
+// All tokens of the log, row by row of the strip: it is read and written once. copy: the strip as well, rows kGdnStrip apart, or null. In
+// the state its rows lie so that L1 cannot hold all of them.
 template <class V, size_t kColumns, bool kPartial>
-void gdn_replay(const GdnLog& log, size_t dk, size_t column, size_t lanes, float* strip, size_t stride) {
+void gdn_replay(const GdnLog& log, size_t dk, size_t column, size_t lanes, float* strip, size_t stride, float* copy) {
   using Type = typename V::Type;
   const auto load = [&](const float* p) { return kPartial ? V::load_first(p, lanes) : V::load(p); };
+  const auto store = [&](float* p, Type x) { kPartial ? V::store_first(p, lanes, x) : V::store(p, x); };
   for (size_t i = 0; i < dk; ++i) {
     float* const s = strip + i * stride;
     Type moved[kColumns];
@@ -81,7 +83,8 @@ void gdn_replay(const GdnLog& log, size_t dk, size_t column, size_t lanes, float
     }
 #pragma GCC unroll 4
     for (size_t c = 0; c < kColumns; ++c) {
-      kPartial ? V::store_first(s + c * V::kLanes, lanes, moved[c]) : V::store(s + c * V::kLanes, moved[c]);
+      store(s + c * V::kLanes, moved[c]);
+      if (copy != nullptr) store(copy + i * kGdnStrip + c * V::kLanes, moved[c]);
     }
   }
 }
@@ -89,15 +92,18 @@ void gdn_replay(const GdnLog& log, size_t dk, size_t column, size_t lanes, float
 template <class V, size_t kColumns, bool kPartial>
 void gdn_columns(const GdnHead& head, size_t column, size_t lanes, float* state, float* out) {
   float* const strip = state + column;
-  if (head.pending.tokens > 0) gdn_replay<V, kColumns, kPartial>(head.pending, head.dk, column, lanes, strip, head.dv);
-  if (head.delta == nullptr) {
+  const bool replays = head.pending.tokens > 0, verifies = head.delta != nullptr;
+  if (replays) {
+    gdn_replay<V, kColumns, kPartial>(head.pending, head.dk, column, lanes, strip, head.dv, verifies ? head.strip : nullptr);
+  }
+  if (!verifies) {
     for (size_t t = 0; t < head.tokens; ++t) {
       gdn_token<V, kColumns, kPartial, Strip::kState>(head, t, column, lanes, strip, head.dv, strip, head.dv, out);
     }
     return;
   }
-  const float* from = strip;
-  size_t stride = head.dv;
+  const float* from = replays ? head.strip : strip;
+  size_t stride = replays ? kGdnStrip : head.dv;
   for (size_t t = 0; t + 1 < head.tokens; ++t) {
     gdn_token<V, kColumns, kPartial, Strip::kCopied>(head, t, column, lanes, from, stride, head.strip, kGdnStrip, out);
     from = head.strip;

@@ -16,8 +16,8 @@ struct TokenGroup {
   alignas(64) int8_t q8[kGroupCols / kPanelCols][kGroupTokens][kPanelCols];
   alignas(64) float scales[kGroupCols / kPanelCols][kGroupTokens];
   alignas(64) float totals[kGroupCols / kPanelCols][kGroupTokens];
-  // What the offset of a format's levels comes to, for each half of a panel, or for all of it in the first: read from memory as it is spread
-  // over the lanes, it takes none of the ports that the dots need.
+  // What the offset of a format's levels comes to, for each half of a panel, or for all of it in the first: read from memory as it is
+  // spread over the lanes, it takes none of the ports that the dots need.
   alignas(64) int32_t corrections[kGroupCols / kPanelCols][2][kGroupTokens];
 };
 
