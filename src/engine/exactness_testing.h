@@ -45,7 +45,7 @@ class Exactness : public ::testing::Test {
   void SetUp() override { TEAPOT_NEEDS(testing::demo_model()); }
 
   static std::unique_ptr<Engine> engine(const SchedulerOptions& scheduler, const std::string& weights = "file",
-                                        std::optional<uint32_t> mtp = {}, const cpu::Options& backend = {.threads = 2, .bind = "off"}) {
+                                        std::optional<uint32_t> mtp = {}, const cpu::Options& backend = {.threads = 1, .bind = "off"}) {
     const model::WeightOptions options{.weights = weights};
     auto model = model::load_model(testing::demo_model().string(), options);
     EXPECT_TRUE(model) << model.error().message;
@@ -56,7 +56,7 @@ class Exactness : public ::testing::Test {
   }
 
   // What all others are compared with: one sequence, nothing cached, no drafts.
-  static std::unique_ptr<Engine> plain(const std::string& weights = "file", const cpu::Options& backend = {.threads = 2, .bind = "off"}) {
+  static std::unique_ptr<Engine> plain(const std::string& weights = "file", const cpu::Options& backend = {.threads = 1, .bind = "off"}) {
     return engine({.max_seqs = 1, .prefix_cache = false}, weights, 0, backend);
   }
 

@@ -13,7 +13,7 @@ namespace teapot::engine {
 namespace {
 
 constexpr uint32_t kReplies = 100'000;
-const cpu::Options kBackend{.threads = 2, .bind = "off"};
+const cpu::Options kBackend{.threads = 1, .bind = "off"};
 
 using Pair = std::pair<int32_t, int32_t>;  // the first two tokens of a reply
 
