@@ -81,8 +81,7 @@ void placed_int8(const unsigned char* weights, size_t cols, size_t first, size_t
   });
 }
 
-// Tile after tile with all tokens of the group, 16, 12, 8, 4, 2 and 1 together: it comes from memory once, and the more share what is
-// unpacked the better.
+// Tile after tile with all tokens of the group: it comes from memory once, and the more of them share what is unpacked the better.
 template <class S, class Format>
 void grouped_int8(const unsigned char* weights, size_t cols, size_t first, size_t last, const TokenGroup& group, size_t count, float* out,
                   size_t out_stride) {
@@ -101,6 +100,12 @@ void grouped_int8(const unsigned char* weights, size_t cols, size_t first, size_
     if constexpr (S::kTokens >= 8) {
       for (; t + 8 <= count; t += 8)
         tile_int8<S, Format, 8>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
+      if (count - t > 5) {
+        tile_int8<S, Format, 6>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
+        t += 6;
+      } else if (count - t == 5) {
+        return tile_int8<S, Format, 5>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
+      }
     }
     for (; t + 4 <= count; t += 4)
       tile_int8<S, Format, 4>(tile, far, cols, GroupedTokens{group, t}, from, to, y + t * out_stride, out_stride);
