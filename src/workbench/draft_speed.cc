@@ -148,6 +148,7 @@ class Bench {
   std::vector<int32_t> prompt(uint32_t sequence, uint32_t turn, uint32_t c) const {
     if (!options_.prompts.empty()) return options_.prompts[(turn * c + sequence) % options_.prompts.size()];
     std::vector<int32_t> ids;
+    ids.reserve(options_.prompt);
     for (uint32_t i = 0; i < options_.prompt; ++i) ids.push_back(prompt_token(sequence, i, engine_.config().vocab));
     return ids;
   }
@@ -240,7 +241,7 @@ Result<DraftSpeeds> measure_draft_speed(const std::string& path, const engine::E
   engine::EngineOptions own = engine;
   own.scheduler.max_seqs = std::ranges::max(options.concurrency);
   own.max_queue = own.scheduler.max_seqs;
-  if (std::ranges::all_of(options.settings, &DraftSetting::has_value)) own.mtp = *std::ranges::max(options.settings);
+  if (std::ranges::all_of(options.settings, &DraftSetting::has_value)) own.mtp = std::ranges::max(options.settings);
   if (!options.accept_rates.empty()) own.scheduler.replace_draft = [&forced](const engine::Draft& draft) { return forced.replace(draft); };
   engine::LoadHooks own_hooks = hooks;
   own_hooks.observer = sums;
