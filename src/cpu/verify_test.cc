@@ -114,7 +114,7 @@ class Verify : public EveryKernel {
     EXPECT_TRUE(same_bits(state.conv, states_[position].conv)) << "position " << position;
   }
   // One sequence alone; of the rows so many hold.
-  void round(Reader& reader, plan::SlotId slot, uint32_t rows, uint32_t accepted) const {
+  void expect_round(Reader& reader, plan::SlotId slot, uint32_t rows, uint32_t accepted) const {
     const uint32_t position = reader.backend().committed(slot);
     const Status ran = reader.step({{slot, rows, accepted, StepKind::kVerify}});
     ASSERT_TRUE(ran.has_value()) << ran.error().message;
@@ -137,8 +137,9 @@ TEST_P(Verify, RoundsEqualTokensOneByOne) {
       Reader reader(model_, options(threads, gdn));
       const plan::SlotId slot = reader.open(140);
       for (uint32_t rows = 1; rows <= kMaxRows; ++rows) {
-        for (uint32_t accepted = 1; accepted <= rows; ++accepted) round(reader, slot, rows, accepted);
+        for (uint32_t accepted = 1; accepted <= rows; ++accepted) expect_round(reader, slot, rows, accepted);
       }
+      EXPECT_EQ(reader.backend().committed(slot), 305u) << gdn << ", " << threads << " threads";
     }
   }
 }
@@ -149,8 +150,8 @@ TEST_P(Verify, RoundsAroundTheEndOfAPage) {
   for (uint32_t prefix = 250; prefix <= 257; ++prefix) {
     for (const uint32_t accepted : {1u, 3u, 6u, 9u}) {
       const plan::SlotId slot = reader.fork(walker);
-      round(reader, slot, kMaxRows, accepted);
-      round(reader, slot, 2, 1);
+      expect_round(reader, slot, kMaxRows, accepted);
+      expect_round(reader, slot, 2, 1);
       ASSERT_TRUE(reader.step({{slot, 1, 1, StepKind::kDecode}}));
       expect_plain_logits(reader, 0, prefix + accepted + 1, 1);
       expect_plain_state(reader, slot);
@@ -166,7 +167,7 @@ TEST_P(Verify, PlainStepsTakeInWhatWasAccepted) {
     for (const uint32_t rows : {1u, 2u, 64u, 65u, 150u}) {  // 64: one run of the recurrence
       const plan::SlotId slot = reader.open(20);
       for (const uint32_t accepted : {2u, 5u}) {
-        round(reader, slot, 5, accepted);
+        expect_round(reader, slot, 5, accepted);
         const uint32_t position = reader.backend().committed(slot);
         ASSERT_TRUE(reader.step({{slot, rows, rows, rows == 1 ? StepKind::kDecode : StepKind::kPrefill}}));
         expect_plain_logits(reader, 0, position, rows);
@@ -181,13 +182,13 @@ TEST_P(Verify, PlainStepsTakeInWhatWasAccepted) {
 TEST_P(Verify, ForksTakeWhatIsPendingWithThem) {
   Reader reader(model_, options());
   const plan::SlotId parent = reader.open(30);
-  round(reader, parent, 6, 4);
+  expect_round(reader, parent, 6, 4);
   const plan::SlotId child = reader.fork(parent), grandchild = reader.fork(child);
   expect_plain_state(reader, child);
-  round(reader, parent, 9, 2);
+  expect_round(reader, parent, 9, 2);
   reader.backend().close_slot(parent);
-  round(reader, child, 7, 3);
-  round(reader, child, 3, 3);
+  expect_round(reader, child, 7, 3);
+  expect_round(reader, child, 3, 3);
   ASSERT_TRUE(reader.step({{grandchild, 40, 40, StepKind::kPrefill}}));
   expect_plain_logits(reader, 0, 34, 40);
   expect_plain_state(reader, grandchild);

@@ -1,4 +1,4 @@
-// For tests: a sink that keeps what it hears and can be waited for.
+// A sink that keeps what it hears and can be waited for: for tests and measurements.
 #pragma once
 
 #include <condition_variable>

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <map>
 #include <mutex>
 
+#include "engine/collecting_sink.h"
 #include "engine/philox.h"
 #include "workbench/prompt_token.h"
 
@@ -46,31 +46,16 @@ class StepSums : public engine::EngineObserver {
 };
 
 // Keeps a reply's tokens with their times.
-class TimedSink : public engine::ReplySink {
+class TimedSink : public engine::CollectingSink {
  public:
-  bool on_token(const engine::TokenEvent& event) override {
-    ids.push_back(event.id);
-    times.push_back(Clock::now());
-    return true;
-  }
-  void on_finish(const engine::Finish& finish) override {
-    const std::lock_guard lock(mutex_);
-    finish_ = finish;
-    finished_.notify_all();
-  }
-  const engine::Finish& wait() {
-    std::unique_lock lock(mutex_);
-    finished_.wait(lock, [&] { return finish_.has_value(); });
-    return *finish_;
+  TimedSink() {
+    during_token = [this](size_t) {
+      times.push_back(Clock::now());
+      return true;
+    };
   }
 
-  std::vector<int32_t> ids;
   std::vector<Clock::time_point> times;
-
- private:
-  std::mutex mutex_;
-  std::condition_variable finished_;
-  std::optional<engine::Finish> finish_;  // guarded by mutex_
 };
 
 // Knows the replies, and replaces drafts by right and wrong tokens.
@@ -175,7 +160,7 @@ class Bench {
       if (const engine::Finish& finish = sink->wait(); finish.error) return std::unexpected(*finish.error);
     }
     if (speed == nullptr) {
-      for (uint32_t s = 0; s < c; ++s) replies_[s] = sinks[s]->ids;
+      for (uint32_t s = 0; s < c; ++s) replies_[s] = sinks[s]->ids();
       return {};
     }
     tpot_ms_ = window_ms(sinks);
@@ -188,7 +173,7 @@ class Bench {
     speed->sample_ms += sums.sample_ms;
     speed->drafts += sums.drafts;
     speed->plan_misses += engine_.status().plan_misses - misses;
-    for (uint32_t s = 0; s < c; ++s) speed->equal = speed->equal && sinks[s]->ids == replies_[s];
+    for (uint32_t s = 0; s < c; ++s) speed->equal = speed->equal && sinks[s]->ids() == replies_[s];
     return {};
   }
 
