@@ -220,7 +220,7 @@ void Scheduler::accept(Sampled& sampled) {
   const auto tokens = static_cast<uint32_t>(sampled.tokens.size()), drafts = static_cast<uint32_t>(sequence.drafts.size());
   if (drafts > 0) {
     if (const Status accepted = backend_.accept(*sequence.slot, tokens); !accepted) {
-      sampled.tokens.emplace_back(std::unexpected(accepted.error()));
+      sampled.tokens.assign(1, std::unexpected(accepted.error()));
       return;
     }
     speculation_.verified(sequence, std::min(tokens, drafts), sampled.accepted);
@@ -228,10 +228,12 @@ void Scheduler::accept(Sampled& sampled) {
   sequence.committed += tokens;
 }
 
+// What came before a row that failed is part of the reply, as it would be of steps of their own.
 void Scheduler::take_all(Sampled& sampled) {
-  Sequence& sequence = *sampled.sequence;
-  if (!sampled.tokens.back()) return end(sequence, FinishReason::kError, sampled.tokens.back().error());
-  for (auto& token : sampled.tokens) take(sequence, *std::move(token));
+  for (auto& token : sampled.tokens) {
+    if (!token) return end(*sampled.sequence, FinishReason::kError, token.error());
+    take(*sampled.sequence, *std::move(token));
+  }
 }
 
 void Scheduler::take(Sequence& sequence, TokenEvent event) {
