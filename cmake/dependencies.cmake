@@ -18,6 +18,9 @@ teapot_pkg(pcre2 libpcre2-8)
 teapot_pkg(utf8proc libutf8proc)
 teapot_pkg(edit libedit)
 teapot_pkg(prometheus prometheus-cpp-core)
+teapot_pkg(sqlite sqlite3)
+teapot_pkg(yaml yaml-cpp)
+teapot_pkg(zlib zlib)
 
 add_library(teapot_beast INTERFACE)
 target_link_libraries(teapot_beast INTERFACE Boost::headers Threads::Threads)
@@ -25,3 +28,6 @@ target_compile_definitions(teapot_beast INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST
 if(TEAPOT_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(teapot_beast INTERFACE -Wno-tsan)  # Asio counts references with fences, which ThreadSanitizer does not see
 endif()
+
+# Reports carry the chart library in themselves.
+find_file(TEAPOT_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js REQUIRED)

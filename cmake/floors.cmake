@@ -1,8 +1,9 @@
-# teapot_floor(name [FLOORS floors below] [LIBS libraries] [EXECUTABLE binary])
+# teapot_floor(name [FLOORS floors below] [LIBS libraries] [EXECUTABLE binary] [ASSETS files])
 #
 # Sources are src/<name>/**.cc; files named *_test.cc become the floor's test program. Files under kernels/<isa>/ are compiled for
 # that instruction set and are reached only through the kernel tables, after the processor was asked. They must include no
 # header that defines templates or inline functions of the standard library: the linker could keep their copy for everybody.
+# Scripts, styles and tables under <name>/assets/ are built into the program, with the ASSETS of elsewhere.
 set(TEAPOT_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi2)
 set(TEAPOT_ISA_FLAGS_avx512 ${TEAPOT_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq)
 # GCC 12 takes the undefined registers in its own avx512fintrin.h for uninitialised variables (GCC bug 105593).
@@ -12,8 +13,21 @@ endif()
 set(TEAPOT_ISA_FLAGS_avx512vnni ${TEAPOT_ISA_FLAGS_avx512} -mavx512vnni)
 set(TEAPOT_ISA_FLAGS_amx ${TEAPOT_ISA_FLAGS_avx512vnni} -mamx-tile -mamx-int8)
 
+# Writes a source that defines teapot::<name>::find_asset (assets.h): the files' bytes by their names.
+function(teapot_assets name source)
+  set(ASSET_FLOOR ${name})
+  set(ASSET_ENTRIES "")
+  foreach(file ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    get_filename_component(asset ${file} NAME)
+    file(READ ${file} text)
+    string(APPEND ASSET_ENTRIES "    {\"${asset}\", R\"teapot~asset(${text})teapot~asset\"},\n")
+  endforeach()
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/assets.cc.in ${source} @ONLY)
+endfunction()
+
 function(teapot_floor name)
-  cmake_parse_arguments(FLOOR "" "EXECUTABLE" "FLOORS;LIBS" ${ARGN})
+  cmake_parse_arguments(FLOOR "" "EXECUTABLE" "FLOORS;LIBS;ASSETS" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc ${dir}/*.h)
   set(tests ${sources})
@@ -33,6 +47,11 @@ function(teapot_floor name)
   if(FLOOR_EXECUTABLE)
     set(main ${dir}/main.cc)
     list(REMOVE_ITEM sources ${main})
+  endif()
+  file(GLOB assets CONFIGURE_DEPENDS ${dir}/assets/*.js ${dir}/assets/*.css ${dir}/assets/*.json)
+  if(assets OR FLOOR_ASSETS)
+    teapot_assets(${name} ${CMAKE_BINARY_DIR}/assets/${name}_assets.cc ${assets} ${FLOOR_ASSETS})
+    list(APPEND sources ${CMAKE_BINARY_DIR}/assets/${name}_assets.cc)
   endif()
   list(TRANSFORM FLOOR_FLOORS PREPEND teapot_)
   if(NOT sources)
