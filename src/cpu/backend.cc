@@ -109,11 +109,7 @@ class CpuBackend final : public plan::Backend {
 
   plan::StepTrace trace() const override { return executor_ ? executor_->trace() : plan::StepTrace{}; }
 
-  double barrier_wait_share() const override {
-    if (!executor_) return 0;
-    const Executor::Ticks ticks = executor_->waiting();
-    return ticks.all == 0 ? 0 : static_cast<double>(ticks.waiting) / static_cast<double>(ticks.all);
-  }
+  plan::StepShares shares() const override { return executor_ ? executor_->shares() : plan::StepShares{}; }
 
   std::vector<plan::SwitchReport> switches() const override {
     return switch_reports({settings_, weights_ ? &*weights_ : nullptr, weight_usage_, executor_ ? executor_->saturated() : 0});

@@ -226,10 +226,14 @@ plan::StepTrace Executor::trace() const {
   return trace;
 }
 
-Executor::Ticks Executor::waiting() const {
-  Ticks result{(ended_ - began_) * zones_.size(), 0};
-  for (const ZoneRing& zones : zones_) result.waiting += zones.waited();
-  return result;
+plan::StepShares Executor::shares() const {
+  const auto all = static_cast<double>((ended_ - began_) * zones_.size());
+  uint64_t waited = 0, replayed = 0;
+  for (const ZoneRing& zones : zones_) {
+    waited += zones.waited();
+    replayed += zones.replayed();
+  }
+  return all == 0 ? plan::StepShares{} : plan::StepShares{static_cast<double>(waited) / all, static_cast<double>(replayed) / all};
 }
 
 }  // namespace teapot::cpu

@@ -48,11 +48,7 @@ class Executor {
   // Both of the last step; empty before the first.
   void traffic(std::vector<plan::OpTraffic>& out) const;
   plan::StepTrace trace() const;
-  // Of the last step, over all workers: ticks within it, and of these the ticks at barriers.
-  struct Ticks {
-    uint64_t all, waiting;
-  };
-  Ticks waiting() const;
+  plan::StepShares shares() const;
 
   uint64_t saturated() const { return saturated_.load(std::memory_order_relaxed); }  // values that did not fit an f16 KV cache
 

@@ -110,8 +110,8 @@ std::map<std::string, std::vector<std::string>> phases(const Options& options, u
   const plan::StepTrace trace = backend->trace();
   EXPECT_EQ(trace.dropped, 0u);
   EXPECT_LE(trace.began, trace.ended);
-  EXPECT_GE(backend->barrier_wait_share(), 0);
-  EXPECT_LE(backend->barrier_wait_share(), 1);
+  EXPECT_GE(backend->shares().waiting, 0);
+  EXPECT_LE(backend->shares().waiting, 1);
   std::map<std::string, std::vector<std::string>> result_phases;
   uint64_t before = trace.began;
   for (const plan::Span& span : trace.workers.at(0)) {

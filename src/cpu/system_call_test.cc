@@ -44,7 +44,7 @@ void run_filtered_steps() {
     packet.sequences[0].position = packet.sequences[1].position = position;
     if (position == 4 && !allow_only_futex_and_exit()) _exit(kFilterRefused);
     if (!(*backend)->run(*plan, packet, result)) _exit(1);
-    if ((*backend)->barrier_wait_share() > 1) _exit(1);
+    if ((*backend)->shares().waiting > 1) _exit(1);
     packet.tokens.assign({result.argmax[0], result.argmax[1]});
   }
   _exit(0);

@@ -122,7 +122,7 @@ class FakeBackend final : public plan::Backend {
   }
   void traffic(std::vector<plan::OpTraffic>& out) const override { out.clear(); }
   plan::StepTrace trace() const override { return {}; }
-  double barrier_wait_share() const override { return 0; }
+  plan::StepShares shares() const override { return {}; }
   size_t workers() const override { return options_.workers; }
   Status on_workers(const std::function<void(size_t worker)>& fn) override {
     for (size_t worker = 0; worker < options_.workers; ++worker) fn(worker);

@@ -24,11 +24,13 @@ struct DraftRecord {
 
 struct StepRecord {
   uint32_t decode_rows = 0, prefill_rows = 0;
-  double ms = 0;  // of the backend's run
+  bool verify = false;  // somebody's decode rows are drafts
+  double ms = 0;        // of the backend's run
   // Since the end of the step before, drafts aside, 0 if there was a pause: what the decode thread worked (packet, sampling, bookkeeping),
   // and how long it took by the clock, which is more where others want the same processor.
   double host_us = 0, gap_us = 0;
   double wait_share = 0;  // of the workers' time that they waited for each other
+  double replay_ms = 0;   // of `ms`: moving recurrent states over tokens that were accepted, and keeping the log of drafts
   double sample_ms = 0;   // the tokens of the step, and whether its drafts hold
   uint32_t tokens = 0;    // sampled
   DraftRecord drafts = {};

@@ -69,7 +69,10 @@ Status Scheduler::run_model(StepRecord& record) {
   record.decode_rows = builder_.decode_rows();
   record.prefill_rows = builder_.prefill_rows();
   record.ms = ms_between(start, Clock::now());
-  record.wait_share = backend_.barrier_wait_share();
+  const plan::StepShares shares = backend_.shares();
+  record.wait_share = shares.waiting;
+  record.replay_ms = shares.replaying * record.ms;
+  record.verify = std::ranges::any_of(packet.sequences, [](const auto& sequence) { return sequence.kind == plan::StepKind::kVerify; });
   if (!idle_) {
     const double drafted_us = 1000 * speculation_.record().ms();
     record.host_us = std::max(0.0, static_cast<double>(worked - last_step_worked_) / 1000 - drafted_us);

@@ -172,8 +172,7 @@ class Backend : public StateStore {
 
   // What each worker did during the last step; empty before the first.
   virtual StepTrace trace() const = 0;
-  // Of the last step, over all workers: the share of its time that they waited for each other, 0 to 1. Allocates nothing.
-  virtual double barrier_wait_share() const = 0;
+  virtual StepShares shares() const = 0;  // of the last step; allocates nothing
 
   // The threads that run steps, and something else for each of them to do between two steps: measurements that must see the same
   // processors. fn must not throw.

@@ -18,6 +18,12 @@ struct Span {
   uint64_t waited() const { return serial ? 0 : released - arrived; }
 };
 
+// Shares of a step's time, over all workers, 0 to 1.
+struct StepShares {
+  double waiting = 0;    // for each other
+  double replaying = 0;  // tokens accepted earlier, into the recurrent states, and writing the log of those that may not hold (design 5)
+};
+
 struct StepTrace {
   uint64_t began = 0, ended = 0;           // ticks, of the whole step on the thread that asked for it
   std::vector<std::string> ops;            // [ops of the plan]: "gdn_step 3", the third of its kind counted from 0

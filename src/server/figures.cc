@@ -112,7 +112,8 @@ const DistributionRow kDistributions[] = {
     {Distribution::kReplyTokens, {{"teapot_request_generation_tokens", "Tokens of a reply.", {"vllm:request_generation_tokens"}}, kTokens}},
     {Distribution::kStep,
      {{"teapot_step_seconds",
-       "A step's run. kind: decode, prefill, or mixed where it has rows of both; rows: the least power of two that holds them all."},
+       "A step's run. kind: decode, verify where drafts are among its rows, prefill, or mixed where it has rows of prompts, too; rows: the "
+       "least power of two that holds them all."},
       kTokenSeconds}},
     {Distribution::kStepHost,
      {{"teapot_step_host_seconds", "What the decode thread works between two steps: packet, sampling, bookkeeping."}, kHostSeconds}},
@@ -123,6 +124,10 @@ const DistributionRow kDistributions[] = {
     {Distribution::kDraft, {{"teapot_draft_seconds", "Draft steps before a step."}, kTokenSeconds}},
     {Distribution::kCatchUp,
      {{"teapot_draft_catch_up_seconds", "The MTP layer, with tokens that were decoded without it."}, kTokenSeconds}},
+    {Distribution::kReplay,
+     {{"teapot_step_replay_seconds",
+       "Of a step with drafts or after one: moving recurrent states over accepted tokens, and keeping the log of drafts."},
+      kHostSeconds}},
     {Distribution::kSample, {{"teapot_step_sample_seconds", "Sampling after a step, and whether its drafts hold."}, kHostSeconds}},
 };
 

@@ -49,6 +49,7 @@ enum class Distribution : uint8_t {
   kStepWaitShare,
   kDraft,
   kCatchUp,
+  kReplay,
   kSample,
   kCount
 };

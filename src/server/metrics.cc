@@ -12,7 +12,7 @@ namespace {
 using engine::FinishReason;
 
 constexpr FinishReason kReasons[] = {FinishReason::kStop, FinishReason::kLength, FinishReason::kCancelled, FinishReason::kError};
-constexpr const char* kStepKindNames[] = {"decode", "mixed", "prefill"};
+constexpr const char* kStepKindNames[] = {"decode", "mixed", "prefill", "verify"};
 
 double seconds(double ms) { return ms / 1000; }
 
@@ -79,7 +79,7 @@ Metrics::Metrics(const std::string& model)
 }
 
 void Metrics::on_step(const engine::StepRecord& step) {
-  const size_t kind = step.prefill_rows == 0 ? 0 : step.decode_rows == 0 ? 2 : 1;
+  const size_t kind = step.prefill_rows > 0 ? (step.decode_rows == 0 ? 2 : 1) : step.verify ? 3 : 0;
   const uint32_t rows = step.decode_rows + step.prefill_rows;
   const auto bucket = static_cast<size_t>(rows <= 1 ? 0 : std::bit_width(rows - 1));
   prometheus::Histogram*& histogram = step_[kind][bucket];
@@ -92,6 +92,7 @@ void Metrics::on_step(const engine::StepRecord& step) {
     observe(Distribution::kStepGap, step.gap_us / 1e6);
   }
   observe(Distribution::kStepWaitShare, step.wait_share);
+  if (step.replay_ms > 0) observe(Distribution::kReplay, seconds(step.replay_ms));
   observe(Distribution::kSample, seconds(step.sample_ms));
   on_drafts(step.drafts);
 }

@@ -103,8 +103,15 @@ TEST(Metrics, AReplyIsCountedByItsReasonAndItsTimesInSeconds) {
 
 TEST(Metrics, StepsGoByKindAndThePowerOfTwoThatHoldsTheirRows) {
   Metrics metrics("demo");
-  const auto step = [&metrics](uint32_t decode, uint32_t prefill) {
-    metrics.on_step({.decode_rows = decode, .prefill_rows = prefill, .ms = 2, .host_us = 50, .gap_us = 80, .wait_share = 0.25});
+  const auto step = [&metrics](uint32_t decode, uint32_t prefill, bool verify = false) {
+    metrics.on_step({.decode_rows = decode,
+                     .prefill_rows = prefill,
+                     .verify = verify,
+                     .ms = 2,
+                     .host_us = 50,
+                     .gap_us = 80,
+                     .wait_share = 0.25,
+                     .replay_ms = verify ? 0.02 : 0});
   };
   step(1, 0);
   step(3, 0);
@@ -112,6 +119,8 @@ TEST(Metrics, StepsGoByKindAndThePowerOfTwoThatHoldsTheirRows) {
   step(5, 0);
   step(0, 512);
   step(2, 511);
+  step(4, 0, true);
+  step(4, 508, true);
   const auto samples = parse(metrics.text(1, EngineFigures{}));
   const auto count = [&samples](const char* kind, int rows) {
     const auto it = samples.find(fmt::format("teapot_step_seconds_count{{kind=\"{}\",rows=\"{}\"}}", kind, rows));
@@ -123,8 +132,12 @@ TEST(Metrics, StepsGoByKindAndThePowerOfTwoThatHoldsTheirRows) {
   EXPECT_EQ(count("decode", 8), 1);
   EXPECT_EQ(count("prefill", 512), 1);
   EXPECT_EQ(count("mixed", 1024), 1);
-  EXPECT_DOUBLE_EQ(samples.at("teapot_step_host_seconds_sum"), 6 * 50e-6);
-  EXPECT_DOUBLE_EQ(samples.at("teapot_step_wait_ratio_sum"), 6 * 0.25);
+  EXPECT_EQ(count("mixed", 512), 1);
+  EXPECT_EQ(count("verify", 4), 1);
+  EXPECT_EQ(samples.at("teapot_step_replay_seconds_count"), 2);
+  EXPECT_DOUBLE_EQ(samples.at("teapot_step_replay_seconds_sum"), 40e-6);
+  EXPECT_DOUBLE_EQ(samples.at("teapot_step_host_seconds_sum"), 8 * 50e-6);
+  EXPECT_DOUBLE_EQ(samples.at("teapot_step_wait_ratio_sum"), 8 * 0.25);
 }
 
 }  // namespace

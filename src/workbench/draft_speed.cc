@@ -28,6 +28,7 @@ class StepSums : public engine::EngineObserver {
     sums_.catch_up_ms += step.drafts.catch_up_ms;
     sums_.model_ms += step.ms;
     sums_.sample_ms += step.sample_ms;
+    sums_.replay_ms += step.replay_ms;
     sums_.drafts += step.drafts.drafts;
   }
   void on_prompt(const engine::PromptRecord&) override {}
@@ -123,7 +124,8 @@ class Bench {
       speeds[i].tpot_ms = Spread::of(ms[i]);
       speeds[i].gain = Spread::of(gains[i]);
       const auto steps = static_cast<double>(std::max<uint64_t>(1, speeds[i].steps));
-      for (double* figure : {&speeds[i].draft_ms, &speeds[i].catch_up_ms, &speeds[i].model_ms, &speeds[i].sample_ms}) *figure /= steps;
+      DraftSpeed& s = speeds[i];
+      for (double* figure : {&s.draft_ms, &s.catch_up_ms, &s.model_ms, &s.replay_ms, &s.sample_ms}) *figure /= steps;
       out.push_back(speeds[i]);
     }
     return {};
@@ -171,6 +173,7 @@ class Bench {
     speed->catch_up_ms += sums.catch_up_ms;
     speed->model_ms += sums.model_ms;
     speed->sample_ms += sums.sample_ms;
+    speed->replay_ms += sums.replay_ms;
     speed->drafts += sums.drafts;
     speed->plan_misses += engine_.status().plan_misses - misses;
     for (uint32_t s = 0; s < c; ++s) speed->equal = speed->equal && sinks[s]->ids() == replies_[s];

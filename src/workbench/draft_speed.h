@@ -40,7 +40,8 @@ struct DraftSpeed {
   engine::DraftCounts drafts = {};
   uint64_t steps = 0, tokens = 0, plan_misses = 0;
   double draft_ms = 0, catch_up_ms = 0, model_ms = 0, sample_ms = 0;  // of a step, on average
-  bool equal = true;                                                  // all replies are those without drafts
+  double replay_ms = 0;  // of model_ms: accepted tokens moved into recurrent states, and the log of drafts
+  bool equal = true;     // all replies are those without drafts
 };
 
 struct DraftSpeeds {

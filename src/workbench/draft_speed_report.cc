@@ -27,6 +27,12 @@ std::vector<double> chances(const engine::DraftCounts& drafts) {
   return result;
 }
 
+// Of a round, drafts included.
+double replay_share(const DraftSpeed& s) {
+  const double round_ms = s.draft_ms + s.catch_up_ms + s.model_ms + s.sample_ms;
+  return round_ms == 0 ? 0 : s.replay_ms / round_ms;
+}
+
 std::string origin(const DraftSpeedOptions& options) {
   if (options.accept_rates.empty()) return "drafts of the MTP layer";
   std::string text = "acceptance forced to ";
@@ -57,6 +63,8 @@ Json to_json(const DraftSpeeds& speeds) {
                     {"draft_ms", s.draft_ms},
                     {"catch_up_ms", s.catch_up_ms},
                     {"model_ms", s.model_ms},
+                    {"replay_ms", s.replay_ms},
+                    {"replay_share", replay_share(s)},
                     {"sample_ms", s.sample_ms},
                     {"plan_misses", s.plan_misses},
                     {"replies_equal", s.equal}});
@@ -68,13 +76,13 @@ Json to_json(const DraftSpeeds& speeds) {
 std::string to_text(const DraftSpeeds& speeds) {
   std::string text = fmt::format("{}: {}; {} tokens a reply, {} turns. gain: TPOT without drafts by TPOT with them, turn by turn.\n",
                                  speeds.model, origin(speeds.options), speeds.options.gen, speeds.options.repeat);
-  text += fmt::format("{:>3} {:>5} {:>9} {:>22} {:>12} {:>9} {:>9} {:>9}  {}\n", "c", "mtp", "TPOT ms", "gain (min..max)", "tokens/round",
-                      "draft ms", "model ms", "sample ms", "acceptance by position");
+  text += fmt::format("{:>3} {:>5} {:>9} {:>22} {:>12} {:>9} {:>9} {:>9} {:>9}  {}\n", "c", "mtp", "TPOT ms", "gain (min..max)",
+                      "tokens/round", "draft ms", "model ms", "replay %", "sample ms", "acceptance by position");
   for (const DraftSpeed& s : speeds.speeds) {
-    text += fmt::format("{:>3} {:>5} {:>9.2f} {:>22} {:>12.2f} {:>9.2f} {:>9.2f} {:>9.3f}  {:.3f}{}\n", s.c, to_text(s.setting),
+    text += fmt::format("{:>3} {:>5} {:>9.2f} {:>22} {:>12.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.3f}  {:.3f}{}\n", s.c, to_text(s.setting),
                         s.tpot_ms.median, fmt::format("{:.3f} ({:.3f}..{:.3f})", s.gain.median, s.gain.min, s.gain.max),
-                        tokens_a_round(s.drafts), s.draft_ms + s.catch_up_ms, s.model_ms, s.sample_ms, fmt::join(chances(s.drafts), " "),
-                        s.equal ? "" : "  REPLIES DIFFER");
+                        tokens_a_round(s.drafts), s.draft_ms + s.catch_up_ms, s.model_ms, 100 * replay_share(s), s.sample_ms,
+                        fmt::join(chances(s.drafts), " "), s.equal ? "" : "  REPLIES DIFFER");
   }
   text += fmt::format("draft vocabulary: {:.2f} % of the sampled tokens were in it\n", 100 * speeds.coverage);
   return text;

@@ -51,7 +51,7 @@ std::vector<OpBytes> bytes_of(const std::vector<plan::OpTraffic>& traffic, const
 }  // namespace
 
 Result<Profile> measure_profile(const model::Model& model, plan::Backend& backend, const ProfileOptions& options) {
-  Profile profile{options, backend.workers(), 0, 0, {}, {}};
+  Profile profile{options, backend.workers(), 0, 0, 0, {}, {}};
   engine::PlanCache plans(backend, model);
   engine::OpenSlots slots(backend);
   const uint32_t c = options.sequences, rows = options.drafts + 1;
@@ -86,7 +86,9 @@ Result<Profile> measure_profile(const model::Model& model, plan::Backend& backen
     TEAPOT_CHECK(step());
     plan::StepTrace& trace = profile.traces.emplace_back(backend.trace());
     if (trace.dropped > 0) return fail(ErrorKind::kInternal, "{} of the step's phases were not remembered", trace.dropped);
-    profile.step_us += static_cast<double>(trace.ended - trace.began) / ticks_per_ns() / 1000 / options.steps;
+    const double us = static_cast<double>(trace.ended - trace.began) / ticks_per_ns() / 1000;
+    profile.step_us += us / options.steps;
+    profile.replay_us += us * backend.shares().replaying / options.steps;
   }
   std::vector<plan::OpTraffic> traffic;
   backend.traffic(traffic);

@@ -34,8 +34,9 @@ struct ProfileRow {
 struct Profile {
   ProfileOptions options;
   size_t workers = 0;
-  double read_gbs = 0;  // what the workers can read, measured before and after the steps
-  double step_us = 0;   // average
+  double read_gbs = 0;   // what the workers can read, measured before and after the steps
+  double step_us = 0;    // average
+  double replay_us = 0;  // of that: accepted tokens moved into recurrent states, and the log of drafts
   std::vector<ProfileRow> rows;
   std::vector<plan::StepTrace> traces;  // [steps]
 };

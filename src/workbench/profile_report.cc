@@ -26,6 +26,10 @@ std::string to_text(const Profile& profile) {
   }
   text += fmt::format("{:<44} {:>6} {:>10.1f} {:>7.1f}\n", "between phases", "", profile.step_us - all_us,
                       100 * (profile.step_us - all_us) / profile.step_us);
+  if (profile.options.drafts > 0) {
+    text += fmt::format("{:<44} {:>6} {:>10.1f} {:>7.1f}\n", "within gdn_step: replay and log", "", profile.replay_us,
+                        100 * profile.replay_us / profile.step_us);
+  }
   return text;
 }
 
@@ -43,13 +47,10 @@ Json to_json(const Profile& profile) {
                     {"wait_us", row.wait_us},
                     {"serial_us", row.serial_us}});
   }
-  return {{"sequences", profile.options.sequences},
-          {"prompt", profile.options.prompt},
-          {"steps", profile.options.steps},
-          {"threads", profile.workers},
-          {"read_gbs", profile.read_gbs},
-          {"step_us", profile.step_us},
-          {"rows", std::move(rows)}};
+  return {{"sequences", profile.options.sequences}, {"prompt", profile.options.prompt},
+          {"steps", profile.options.steps},         {"threads", profile.workers},
+          {"read_gbs", profile.read_gbs},           {"step_us", profile.step_us},
+          {"replay_us", profile.replay_us},         {"rows", std::move(rows)}};
 }
 
 Json chrome_trace(const std::vector<plan::StepTrace>& traces) {

@@ -208,7 +208,7 @@ class Bench {
     speed_.major_faults += static_cast<uint64_t>(after.ru_majflt - before.ru_majflt);
     speed_.voluntary_switches += static_cast<uint64_t>(after.ru_nvcsw - before.ru_nvcsw);
     speed_.involuntary_switches += static_cast<uint64_t>(after.ru_nivcsw - before.ru_nivcsw);
-    waits_ += backend_.barrier_wait_share();
+    waits_ += backend_.shares().waiting;
     return {};
   }
 

@@ -49,8 +49,9 @@ struct GdnHead {
   const float *q = nullptr, *k = nullptr, *v = nullptr, *alpha = nullptr, *beta = nullptr;
   size_t q_stride = 0, k_stride = 0, v_stride = 0, gate_stride = 0, out_stride = 0;
   size_t dk = 0, dv = 0, tokens = 0;
-  const float* next = nullptr;  // the state that this thread will want after this one: fetched meanwhile; null: none
-  GdnLog pending = {};          // moves the state, before the tokens do
+  const float* next = nullptr;       // the state that this thread will want after this one: fetched meanwhile; null: none
+  GdnLog pending = {};               // moves the state, before the tokens do
+  uint64_t* replay_ticks = nullptr;  // grows by the time stamps that `pending` took, first reads of the state included; null: not asked
 
   // Of tokens that may not hold: the state stays before them, `delta` [tokens, dv] is what a log needs. Null: the state moves.
   float* delta = nullptr;

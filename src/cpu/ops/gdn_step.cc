@@ -123,10 +123,12 @@ void GdnStepOp::with_state(const Step& step, const SequenceState& state, size_t 
 
 // Tokens that were accepted since the last step move the state first; those that may not hold go to the log instead. One of a key head's
 // value heads writes its k.
-void GdnStepOp::use_logs(const plan::SequenceRows& rows, const SequenceState& state, size_t head, bool first_of_key, float* strip,
-                         GdnHead& run) const {
+void GdnStepOp::use_logs(Worker& worker, const plan::SequenceRows& rows, const SequenceState& state, size_t head, bool first_of_key,
+                         float* strip, GdnHead& run) const {
   run.pending = state.pending_log(op_.state_layer, static_cast<uint32_t>(head));
+  run.replay_ticks = &worker.replayed();
   if (rows.kind != plan::StepKind::kVerify) return;
+  const uint64_t began = ticks();
   const DeltaLog::Head log = state.next_log(op_.state_layer, static_cast<uint32_t>(head));
   for (size_t t = 0; t < run.tokens; ++t) {
     log.alpha[t * log.stride] = run.alpha[t * run.gate_stride];
@@ -135,6 +137,7 @@ void GdnStepOp::use_logs(const plan::SequenceRows& rows, const SequenceState& st
   run.delta = log.delta;
   run.delta_stride = log.stride;
   run.strip = strip;
+  worker.replayed() += ticks() - began;
 }
 
 // The recurrence walks over columns, in which no prefetcher sees a stream: a worker's first state is asked for while its inputs are
@@ -148,12 +151,13 @@ void GdnStepOp::fetch_state(const SequenceState& state, size_t head) const {
 }
 
 // first, last: of those that the worker takes one after the other.
-void GdnStepOp::run_head(const Step& step, size_t sequence, size_t head, bool first, bool last, size_t worker) const {
+void GdnStepOp::run_head(Worker& worker, size_t sequence, size_t head, bool first, bool last) const {
+  const Step& step = worker.step();
   const plan::SequenceRows& rows = step.packet.sequences[sequence];
   const SequenceState& state = *step.states[sequence];
   const size_t dk = layout_.dk, dv = layout_.dv;
   const HeadSlices slices = slices_of(head);
-  const Workspace w(step.worker(worker), layout_);
+  const Workspace w(worker.scratch(), layout_);
   if (prefetch_ && first) fetch_state(state, head);
   const float* const next =
       prefetch_ && !last && !state.bf16_recurrent() ? state.recurrent(op_.state_layer) + (head + 1) * dk * dv : nullptr;
@@ -169,7 +173,7 @@ void GdnStepOp::run_head(const Step& step, size_t sequence, size_t head, bool fi
         gates(step, rows.first_row + block + t, head, w.alpha[t], w.beta[t]);
       }
       GdnHead run{w.q, w.k, w.v, w.alpha, w.beta, dk, dk, dv, 1, dv, dk, dv, count, block + count == rows.rows ? next : nullptr};
-      if (block == 0) use_logs(rows, state, head, slices.first_of_key, w.state, run);
+      if (block == 0) use_logs(worker, rows, state, head, slices.first_of_key, w.state, run);
       step.kernels.gdn_head(run, recurrent, w.o);
       for (size_t t = 0; t < count; ++t) {
         const size_t row = rows.first_row + block + t;
@@ -224,7 +228,7 @@ void GdnStepOp::run_split(Worker& worker) const {
                   dk,
                   dv,
                   rows.rows};
-      use_logs(rows, state, head, s.first_of_key, w.state, run);
+      use_logs(worker, rows, state, head, s.first_of_key, w.state, run);
       step.kernels.gdn_head(run, recurrent, out_.row(step, rows.first_row) + head * dv);
     });
     advance_windows(step, rows, state, s);
@@ -245,8 +249,7 @@ void GdnStepOp::run(Worker& worker) const {
   const size_t heads = layout_.value_heads, run = heads_per_item(step), runs = heads / run;
   worker.phase("heads", step.states.size() * runs, [&](size_t item) {
     for (size_t i = 0; i < run; ++i) {
-      run_head(step, item / runs, item % runs * run + i, i == 0 || step.states[item / runs]->bf16_recurrent(), i + 1 == run,
-               worker.index());
+      run_head(worker, item / runs, item % runs * run + i, i == 0 || step.states[item / runs]->bf16_recurrent(), i + 1 == run);
     }
   });
 }

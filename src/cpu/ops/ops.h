@@ -86,9 +86,9 @@ class GdnStepOp : public OpDefaults {
   void gates(const Step& step, size_t row, size_t head, float& alpha, float& beta) const;
   template <class F>
   void with_state(const Step& step, const SequenceState& state, size_t head, float* wide, F&& fn) const;
-  void use_logs(const plan::SequenceRows& rows, const SequenceState& state, size_t head, bool first_of_key, float* strip,
+  void use_logs(Worker& worker, const plan::SequenceRows& rows, const SequenceState& state, size_t head, bool first_of_key, float* strip,
                 GdnHead& run) const;
-  void run_head(const Step& step, size_t sequence, size_t head, bool first, bool last, size_t worker) const;
+  void run_head(Worker& worker, size_t sequence, size_t head, bool first, bool last) const;
   size_t heads_per_item(const Step& step) const;
   void run_split(Worker& worker) const;
   void fetch_state(const SequenceState& state, size_t head) const;

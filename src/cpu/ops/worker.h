@@ -16,6 +16,8 @@ class Worker {
   size_t index() const { return index_; }
   std::byte* scratch() const { return step_.worker(index_); }
 
+  uint64_t& replayed() { return zones_.replayed(); }  // ticks
+
   void enter(uint32_t op) { op_ = op; }  // what the next phases are accounted to
 
   // fn(item) for the items of the phase that this worker gets. A phase may have one such loop; it is over with the next sync.

@@ -91,12 +91,14 @@ void gdn_head(const GdnHead& head, float* state, float* out) {
     float* column = state + j;
     size_t stride = head.dv;
     const GdnLog& log = head.pending;
+    const uint64_t began = __builtin_ia32_rdtsc();
     for (size_t t = 0; t < log.tokens; ++t) {
       for (size_t i = 0; i < head.dk; ++i) {
         column[i * stride] *= log.alpha[t * log.stride];
         column[i * stride] += log.k[t * log.stride + i] * log.delta[t * log.stride + j];
       }
     }
+    if (log.tokens > 0 && head.replay_ticks != nullptr) *head.replay_ticks += __builtin_ia32_rdtsc() - began;
     if (head.delta != nullptr) {
       for (size_t i = 0; i < head.dk; ++i) head.strip[i] = column[i * stride];
       column = head.strip;

@@ -94,7 +94,9 @@ void gdn_columns(const GdnHead& head, size_t column, size_t lanes, float* state,
   float* const strip = state + column;
   const bool replays = head.pending.tokens > 0, verifies = head.delta != nullptr;
   if (replays) {
+    const uint64_t began = __builtin_ia32_rdtsc();
     gdn_replay<V, kColumns, kPartial>(head.pending, head.dk, column, lanes, strip, head.dv, verifies ? head.strip : nullptr);
+    if (head.replay_ticks != nullptr) *head.replay_ticks += __builtin_ia32_rdtsc() - began;
   }
   if (!verifies) {
     for (size_t t = 0; t < head.tokens; ++t) {
