@@ -168,7 +168,9 @@ Result<engine::LoadedEngine> load_engine(const ModelOptions& options, bool text_
 }
 
 Result<LoadedBackend> load_backend(const ModelOptions& options, uint32_t drafts) {
-  TEAPOT_TRY(model::Model model, model::load_model(options.model, options.engine.weights));
+  model::WeightOptions weights = options.engine.weights;
+  weights.mtp = drafts > 0;
+  TEAPOT_TRY(model::Model model, model::load_model(options.model, weights));
   if (drafts > 0) TEAPOT_CHECK(model.speculate(drafts));
   for (const std::string& note : model.notes) log::info("{}", note);
   TEAPOT_TRY(auto backend, cpu::create_backend(options.engine.backend));

@@ -22,7 +22,9 @@ Result<std::optional<TextAssets>> load_text(const model::Model& model, bool need
 }  // namespace
 
 Result<LoadedEngine> load_engine(const std::string& path, const EngineOptions& options, bool text_needed, const LoadHooks& hooks) {
-  TEAPOT_TRY(model::Model model, model::load_model(path, options.weights));
+  model::WeightOptions weights = options.weights;
+  weights.mtp = options.mtp != 0;
+  TEAPOT_TRY(model::Model model, model::load_model(path, weights));
   for (const std::string& note : model.notes) hooks.note(note);
   LoadedEngine loaded;
   TEAPOT_TRY(loaded.text, load_text(model, text_needed, hooks));

@@ -1,6 +1,7 @@
 #include "model/model.h"
 
 #include <cstring>
+#include <set>
 
 #include "model/bind.h"
 #include "model/gguf_config.h"
@@ -40,12 +41,28 @@ Status check_tied(const ModelConfig& config, const ModelTensors& tensors, const 
               embedding->name);
 }
 
-Status bind_into(Model& model, const ModelTensors& tensors, const WeightOptions& options) {
+// Takes MTP out of what is to be bound, once the file has been checked with it.
+void leave_mtp_out(Model& model, ModelTensors& tensors) {
+  if (!tensors.mtp) return;
+  std::set<std::string> with;
+  for (const TensorSpec& spec : all_tensors(tensors)) with.insert(spec.name);
+  tensors.mtp.reset();
+  for (const TensorSpec& spec : all_tensors(tensors)) with.erase(spec.name);
+  Skipped& skipped = model.skipped["mtp is off"];
+  for (const std::string& name : with) {
+    ++skipped.tensors;
+    skipped.bytes += model.checkpoint().find(name)->bytes;
+  }
+}
+
+Status bind_into(Model& model, ModelTensors tensors, const WeightOptions& options) {
+  std::vector<std::string> notes = mtp_notes(model.config, tensors);
+  if (!options.mtp) leave_mtp_out(model, tensors);
   TEAPOT_TRY(BoundWeights bound, bind(model.config, tensors, model.checkpoint()));
   model.weights = std::move(bound.table);
   model.ids = std::move(bound.weights);
   model.layout = bound.layout;
-  model.notes = mtp_notes(model.config, tensors);
+  model.notes = std::move(notes);
   for (std::string& note : skip_notes(model.skipped)) model.notes.push_back(std::move(note));
   auto formats = choose_formats(options, model.ids, model.weights);
   if (!formats) return at(model.path, std::move(formats).error());
@@ -61,10 +78,10 @@ Result<Model> load_directory(const Source& source, const WeightOptions& options)
   TEAPOT_TRY(model.generation, read_hf_generation(source.path, model.config));
   TEAPOT_TRY(Checkpoint opened, open_safetensors(source.path));
   const Checkpoint& checkpoint = model.source.emplace<Checkpoint>(std::move(opened));
-  TEAPOT_TRY(const ModelTensors tensors, hf_tensors(model.config, checkpoint));
+  TEAPOT_TRY(ModelTensors tensors, hf_tensors(model.config, checkpoint));
   TEAPOT_TRY(model.skipped, check_tensors(checkpoint, tensors, [&](const Tensor& tensor) { return hf_skip_reason(model.config, tensor); }));
   TEAPOT_CHECK(check_tied(model.config, tensors, checkpoint));
-  TEAPOT_CHECK(bind_into(model, tensors, options));
+  TEAPOT_CHECK(bind_into(model, std::move(tensors), options));
   return model;
 }
 
@@ -75,10 +92,10 @@ Result<Model> load_gguf(const Source& source, const WeightOptions& options) {
   const Gguf& gguf = model.source.emplace<Gguf>(std::move(opened));
   TEAPOT_TRY(model.config, read_gguf_config(gguf));
   TEAPOT_TRY(model.generation, read_gguf_generation(gguf, model.config));
-  const ModelTensors tensors = gguf_tensors(model.config, gguf.checkpoint);
+  ModelTensors tensors = gguf_tensors(model.config, gguf.checkpoint);
   TEAPOT_TRY(model.skipped, check_tensors(gguf.checkpoint, tensors,
                                           [&](const Tensor& tensor) { return gguf_skip_reason(model.config, gguf.checkpoint, tensor); }));
-  TEAPOT_CHECK(bind_into(model, tensors, options));
+  TEAPOT_CHECK(bind_into(model, std::move(tensors), options));
   return model;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "model/plan_writer.h"
+#include "model/weight_bytes.h"
 #include "plan/check.h"
 #include "test_data.h"
 
@@ -94,6 +95,16 @@ TEST(LoadModel, Demo) {
   EXPECT_EQ(model->generation.eos_ids, (std::vector<int32_t>{4065, 4063}));
   EXPECT_EQ(model->generation.top_k, 20u);
   EXPECT_TRUE(model->skipped.empty());
+}
+
+TEST(LoadModel, WithoutMtpOnlyWhatMtpAloneNeedsStaysInTheFile) {
+  const auto whole = load_model(testing::demo_model().string());
+  const auto without = load_model(testing::demo_model().string(), {.mtp = false});
+  ASSERT_TRUE(whole && without);
+  EXPECT_FALSE(without->ids.mtp.has_value());
+  EXPECT_GT(without->skipped.at("mtp is off").bytes, 0u);
+  EXPECT_EQ(count_weight_bytes(*without).total() + count_weight_bytes(*whole).mtp, count_weight_bytes(*whole).total());
+  EXPECT_TRUE(plan::check(write_plan(*without, kDecode, {}), without->weights, without->layout));
 }
 
 TEST(LoadModel, Goldens) {

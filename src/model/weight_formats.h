@@ -1,4 +1,4 @@
-// --weights and --head-weights: which matrices are quantised while they are loaded, and to what.
+// --weights and --head-weights: which matrices are quantised while they are loaded, and to what; and whether MTP's are loaded at all.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ namespace teapot::model {
 struct WeightOptions {
   std::string weights = "file";
   std::string head_weights = "auto";  // auto: file with file, q8_0 with q8_0, else q6_k, as GGUF files have it
+  bool mtp = true;                    // false: what only MTP needs stays in the file
 };
 
 struct FormatReport {
