@@ -14,15 +14,6 @@ struct Arguments {
   bool json = false;
 };
 
-std::string as_json(const std::vector<plan::SwitchReport>& switches) {
-  Json list = Json::array();
-  for (const plan::SwitchReport& s : switches) {
-    list.push_back(
-        {{"name", s.name}, {"requested", s.requested}, {"active", s.active}, {"reason", s.reason}, {"default", s.default_value}});
-  }
-  return dump_json(list) + "\n";
-}
-
 std::string as_table(const std::vector<plan::SwitchReport>& switches) {
   size_t name = 4, requested = 9, active = 6, fallback = 7;  // widths, at least those of the titles
   for (const plan::SwitchReport& s : switches) {
@@ -46,7 +37,7 @@ int run(const Arguments& arguments) {
   const auto loaded = load_engine(arguments.model, /*text_needed=*/false);
   if (!loaded) return report(loaded.error());
   const std::vector<plan::SwitchReport> switches = loaded->engine->switches();
-  const std::string text = arguments.json ? as_json(switches) : as_table(switches);
+  const std::string text = arguments.json ? dump_json(plan::to_json(switches)) + "\n" : as_table(switches);
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   return written ? 0 : report(Error{ErrorKind::kIo, "the answer cannot be written"});
 }

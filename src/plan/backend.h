@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "plan/plan.h"
+#include "plan/switch_report.h"
 #include "plan/trace.h"
 #include "plan/traffic.h"
 
@@ -99,12 +100,6 @@ struct StepResult {
 struct StateSnapshot {
   std::vector<float> recurrent;  // [value_heads, dk, dv] of one GDN layer
   std::vector<float> conv;       // [conv_kernel-1, channels], oldest first
-};
-
-// Every switch reports what became of it.
-struct SwitchReport {
-  std::string name, requested, active, reason;
-  std::string default_value = {};
 };
 
 // The states of sequences. A slot is one state: recurrent states and windows of its own, and a table of KV pages, which it may share with

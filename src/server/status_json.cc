@@ -30,13 +30,6 @@ Json sequences_json(const std::vector<engine::EngineStatus::Sequence>& sequences
   return list;
 }
 
-Json switches_json(const std::vector<plan::SwitchReport>& switches) {
-  Json list = Json::array();
-  for (const plan::SwitchReport& s : switches)
-    list.push_back({{"name", s.name}, {"requested", s.requested}, {"active", s.active}, {"reason", s.reason}});
-  return list;
-}
-
 }  // namespace
 
 Json status_json(const StatusFacts& facts) {
@@ -70,7 +63,7 @@ Json status_json(const StatusFacts& facts) {
         {"plan_misses", status.plan_misses}}},
   };
   json["sequences"] = sequences_json(status.sequences);
-  json["switches"] = switches_json(facts.switches);
+  json["switches"] = plan::to_json(facts.switches);
   json["notes"] = facts.notes;
   return json;
 }

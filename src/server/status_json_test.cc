@@ -6,14 +6,15 @@ namespace teapot::server {
 namespace {
 
 TEST(StatusJson, TellsOfSequencesMemoryCacheAndSwitches) {
-  StatusFacts facts{.model = "demo",
-                    .family = "qwen3_5",
-                    .context_tokens = 4096,
-                    .context_reason = "the model's limit",
-                    .max_seqs = 8,
-                    .now = {.load = {.running = 1, .waiting = 1}},
-                    .switches = {{.name = "pages", .requested = "1g", .active = "4k", .reason = "none are reserved"}},
-                    .notes = {"a note"}};
+  StatusFacts facts{
+      .model = "demo",
+      .family = "qwen3_5",
+      .context_tokens = 4096,
+      .context_reason = "the model's limit",
+      .max_seqs = 8,
+      .now = {.load = {.running = 1, .waiting = 1}},
+      .switches = {{.name = "pages", .requested = "1g", .active = "4k", .reason = "none are reserved", .default_value = "best"}},
+      .notes = {"a note"}};
   facts.now.status.sequences = {{.request = 4,
                                  .choice = 2,
                                  .state = engine::SequenceState::kDecode,
@@ -42,7 +43,8 @@ TEST(StatusJson, TellsOfSequencesMemoryCacheAndSwitches) {
   EXPECT_EQ(json["memory"]["state_used"], 4096);
   EXPECT_EQ(json["prefix_cache"]["checkpoints"], 3);
   EXPECT_EQ(json["counters"]["steps"], 99);
-  EXPECT_EQ(json["switches"][0], (Json{{"name", "pages"}, {"requested", "1g"}, {"active", "4k"}, {"reason", "none are reserved"}}));
+  EXPECT_EQ(json["switches"][0],
+            (Json{{"name", "pages"}, {"requested", "1g"}, {"active", "4k"}, {"reason", "none are reserved"}, {"default", "best"}}));
   EXPECT_EQ(json["notes"], Json::array({"a note"}));
 }
 

@@ -98,9 +98,7 @@ Json to_json(const Speed& speed) {
   json["decode"] = Json::array();
   for (const DecodeSpeed& decode : speed.decode) json["decode"].push_back(decode_json(decode, speed.roof));
   json["levers"] = Json::object();
-  for (const plan::SwitchReport& lever : speed.levers) {
-    json["levers"][lever.name] = {{"requested", lever.requested}, {"active", lever.active}, {"reason", lever.reason}};
-  }
+  for (const plan::SwitchReport& lever : speed.levers) json["levers"][lever.name] = plan::to_json(lever);
   return json;
 }
 
