@@ -28,20 +28,20 @@ class HttpReplyParser::Parser : public http::basic_parser<false> {
   std::string type;
 
  private:
-  void on_request_impl(http::verb, std::string_view, std::string_view, int, error_code&) override {}
-  void on_response_impl(int status, std::string_view, int, error_code&) override { code = status; }
-  void on_field_impl(http::field name, std::string_view, std::string_view value, error_code&) override {
-    if (name == http::field::content_type) type = value;
+  void on_request_impl(http::verb, boost::beast::string_view, boost::beast::string_view, int, error_code&) override {}
+  void on_response_impl(int status, boost::beast::string_view, int, error_code&) override { code = status; }
+  void on_field_impl(http::field name, boost::beast::string_view, boost::beast::string_view value, error_code&) override {
+    if (name == http::field::content_type) type.assign(value.data(), value.size());
   }
   void on_header_impl(error_code&) override {}
   void on_body_init_impl(const boost::optional<uint64_t>&, error_code&) override {}
-  std::size_t on_body_impl(std::string_view piece, error_code&) override {
-    (*body)(piece);
+  std::size_t on_body_impl(boost::beast::string_view piece, error_code&) override {
+    (*body)({piece.data(), piece.size()});
     return piece.size();
   }
-  void on_chunk_header_impl(uint64_t, std::string_view, error_code&) override {}
-  std::size_t on_chunk_body_impl(uint64_t, std::string_view piece, error_code&) override {
-    (*body)(piece);
+  void on_chunk_header_impl(uint64_t, boost::beast::string_view, error_code&) override {}
+  std::size_t on_chunk_body_impl(uint64_t, boost::beast::string_view piece, error_code&) override {
+    (*body)({piece.data(), piece.size()});
     return piece.size();
   }
   void on_finish_impl(error_code&) override {}
