@@ -33,8 +33,16 @@ std::optional<uint16_t> read_port(const std::string& path) {
   return port;
 }
 
+// As exec wants them.
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
 // In the child, between fork and exec: system calls only.
-[[noreturn]] void become(const std::vector<char*>& arguments, int log_fd, pid_t parent) {
+[[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& environment, int log_fd, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // it went away before it could be watched
@@ -42,7 +50,7 @@ std::optional<uint16_t> read_port(const std::string& path) {
   dup2(null, STDIN_FILENO);
   dup2(log_fd, STDOUT_FILENO);
   dup2(log_fd, STDERR_FILENO);
-  execv(arguments[0], arguments.data());
+  execve(arguments[0], arguments.data(), environment.data());
   const char* why = strerrordesc_np(errno);
   if (why == nullptr || write(STDERR_FILENO, why, std::strlen(why)) < 0) _exit(126);
   _exit(127);
@@ -66,16 +74,19 @@ Result<std::unique_ptr<ServeChild>> ServeChild::start(const ServeChildOptions& o
 Status ServeChild::spawn(const ServeChildOptions& options, const std::string& port_file) {
   std::vector<std::string> words = {options.program, "serve", options.model, "--port", "0", "--port-file", port_file};
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
-  if (!options.api_key.empty()) words.insert(words.end(), {"--api-key", options.api_key});
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (options.api_key.empty() || !std::string_view(*variable).starts_with("TEAPOT_API_KEY=")) variables.emplace_back(*variable);
+  }
+  if (!options.api_key.empty()) variables.push_back("TEAPOT_API_KEY=" + options.api_key);  // an argument could be read by anybody
+  const std::vector<char*> arguments = pointers(words);
+  const std::vector<char*> environment = pointers(variables);
 
   int pipe_ends[2];
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) return fail(ErrorKind::kIo, "a pipe for the server's log: {}", std::strerror(errno));
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(arguments, pipe_ends[1], parent);
+  if (pid_ == 0) become(arguments, environment, pipe_ends[1], parent);
   const int error = errno;
   close(pipe_ends[1]);
   log_fd_ = pipe_ends[0];
