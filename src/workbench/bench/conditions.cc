@@ -10,7 +10,7 @@ std::string plain(const Json& value) { return value.is_string() ? value.get<std:
 std::string leaf(const Json& value) {
   if (!value.is_array()) return plain(value);
   std::string list;
-  for (const Json& item : value) list += (list.empty() ? "" : ", ") + plain(item);
+  for (const Json& item : value) list += (list.empty() ? "" : " ") + plain(item);
   return list;
 }
 
