@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Opens one-file reports in headless Chromium, wide and narrow, and fails on any console message of level error or warning.
+"""Opens one-file reports in headless Chromium, wide and narrow, light and dark, and fails on any message in the
+console: errors, exceptions, warnings.
 
 usage: html_check.py [--shots DIR] FILE.html...
 
@@ -13,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-SIZES = [(1280, 3400), (390, 5600)]
+VIEWS = [(1280, 3600, "light"), (390, 6000, "light"), (390, 6000, "dark")]
+SCHEMES = {"dark": 0, "light": 1}  # Blink's numbers
 # "[1234:1234:0102/030405.678:INFO:CONSOLE(12)] "Uncaught TypeError: ...", source: file:///... (12)"
 CONSOLE = re.compile(r'CONSOLE[:(]\d+\)?\] "(?P<text>.*)", source:')
 
@@ -25,12 +27,13 @@ def find_chromium():
     return None
 
 
-def check(chromium, page, size, shot):
-    """Lines of the page's console, and whether a picture was made."""
-    width, height = size
+def check(chromium, page, view, shot):
+    """What is wrong: lines of the page's console, a picture that was not made."""
+    width, height, scheme = view
     with tempfile.TemporaryDirectory() as profile:
         command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={profile}",
                    "--enable-logging=stderr", "--v=0", f"--window-size={width},{height}", f"--screenshot={shot}",
+                   f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}",
                    "--virtual-time-budget=5000", page.resolve().as_uri()]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=120, check=False)
     messages = [match["text"] for line in done.stderr.splitlines() if (match := CONSOLE.search(line))]
@@ -55,10 +58,10 @@ def main():
         shots = options.shots or pathlib.Path(scratch)
         shots.mkdir(parents=True, exist_ok=True)
         for page in options.pages:
-            for size in SIZES:
-                messages = check(chromium, page, size, shots.resolve() / f"{page.stem}-{size[0]}.png")
+            for view in VIEWS:
+                messages = check(chromium, page, view, shots.resolve() / f"{page.stem}-{view[0]}-{view[2]}.png")
                 failed = failed or bool(messages)
-                print(f"{page} at {size[0]} px: {'ok' if not messages else 'console: ' + '; '.join(messages)}")
+                print(f"{page} at {view[0]} px, {view[2]}: {'ok' if not messages else 'console: ' + '; '.join(messages)}")
     return 1 if failed else 0
 
 
