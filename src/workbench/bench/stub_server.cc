@@ -97,22 +97,15 @@ Result<std::unique_ptr<StubServer>> StubServer::start(Script script, int threads
   context.handler = [stub = stub.get()](server::Exchange& exchange) { return stub->answer(exchange); };
   context.error_body = [](unsigned status, const std::string& message) { return server::error_body({status, message, "", "", 0}); };
   TEAPOT_TRY(stub->http_, server::HttpServer::listen("127.0.0.1", 0, std::move(context)));
+  stub->endpoint_.host = "127.0.0.1";
+  stub->endpoint_.port = stub->http_->port();
   stub->http_->start(threads);
   return stub;
 }
 
 StubServer::~StubServer() { stop(); }
 
-void StubServer::stop() {
-  if (http_) http_->stop();
-}
-
-Endpoint StubServer::endpoint() const {
-  Endpoint endpoint;
-  endpoint.host = "127.0.0.1";
-  endpoint.port = http_->port();
-  return endpoint;
-}
+void StubServer::stop() { http_.reset(); }
 
 std::vector<StubReply> StubServer::replies() const {
   const std::lock_guard lock(mutex_);

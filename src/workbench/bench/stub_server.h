@@ -54,7 +54,7 @@ class StubServer {
   static Result<std::unique_ptr<StubServer>> start(Script script, int threads = 1);
   ~StubServer();
 
-  Endpoint endpoint() const;
+  const Endpoint& endpoint() const { return endpoint_; }
   // No further connections, and the open ones end: from the client's side, the server has died.
   void stop();
 
@@ -68,6 +68,7 @@ class StubServer {
   server::asio::awaitable<void> stream(server::Exchange& exchange, const StubScript& script, uint32_t number, bool chat);
 
   Script script_;
+  Endpoint endpoint_;
   mutable std::mutex mutex_;
   std::vector<StubReply> replies_;            // guarded by mutex_
   std::unique_ptr<server::HttpServer> http_;  // last: its threads end before what they use
