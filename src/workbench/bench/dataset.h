@@ -18,7 +18,7 @@ struct DatasetOptions {
   std::optional<std::string> path;  // --dataset-path; all but random need it
   uint32_t min_prompt_length = 0;   // tokens as the server counts them, template included
   uint32_t max_prompt_length = 131072;
-  uint32_t prefix_length = 0;  // tokens of a beginning that all random prompts share
+  uint32_t prefix_length = 0;  // tokens of a beginning that all random prompts share, besides the lengths above
   uint64_t seed = 0;
 };
 
@@ -27,6 +27,7 @@ struct Prompt {
   std::string text;     // completion endpoints
   uint32_t tokens = 0;  // with the template, where a tokenizer counted them; 0: not counted
   std::string answer;   // of datasets that have one: gsm8k's whole solution
+  Json body;            // line_by_line: a whole request as an object, whose fields go before those of BodyOptions; else null
 };
 
 // How a prompt becomes a request's body.
