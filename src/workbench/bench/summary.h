@@ -20,9 +20,10 @@ struct Distribution {
   static Distribution of(std::vector<double> values);
 };
 
-// TTFT = first chunk - start. kOk records with at least one chunk. Milliseconds.
+// TTFT = first chunk - start. kOk records with at least one chunk. Milliseconds. Of a reply that was not streamed it is the whole latency.
 std::optional<double> ttft_ms(const RequestRecord& record);
-// TPOT = (end of the tokens: last_ns - first chunk) / (output tokens of usage - 1), at least two tokens. Milliseconds.
+// TPOT = (end of the tokens: last_ns - first chunk) / (output tokens of usage - 1), kOk records of at least two tokens in at least two
+// chunks: a reply in one piece shows no time between its tokens. Milliseconds.
 std::optional<double> tpot_ms(const RequestRecord& record);
 
 struct LoadSummary {

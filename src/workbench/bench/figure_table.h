@@ -1,0 +1,30 @@
+// The figures of a run as rows of text, for the terminal and for pages.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "workbench/bench/bench.h"
+
+namespace teapot::workbench {
+
+struct FigureRow {
+  std::string name, which;         // "TTFT ms", "p50"; the name stands in its first row only
+  std::vector<std::string> cells;  // [loads]; "-" where a load has none
+  bool bad = false;                // requests failed
+};
+
+// "c=4", with the rate where requests came by one. [loads]
+std::vector<std::string> load_names(std::span<const BenchRun::Load> loads);
+
+// Rows that no load has anything for are left out.
+std::vector<FigureRow> figure_rows(std::span<const BenchRun::Load> loads);
+
+// One line a load and kind of failure: "c=4: 2 died, the first: the connection closed after 3 events".
+std::vector<std::string> failure_lines(const BenchRun& run);
+
+// Four significant digits or so: the noise of a run is far above them.
+std::string figure(double value);
+
+}  // namespace teapot::workbench
