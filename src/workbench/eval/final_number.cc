@@ -50,7 +50,7 @@ std::optional<Number> next_number(std::string_view text, size_t from) {
   size_t start = from;
   while (start < text.size() && !is_digit(text[start])) ++start;
   if (start == text.size()) return std::nullopt;
-  if (start > from && text[start - 1] == '.' && (start < from + 2 || !is_digit(text[start - 2]))) {  // ".5"
+  if (start > from && text[start - 1] == '.' && (start < 2 || !is_digit(text[start - 2]))) {  // ".5"
     const size_t end = start + digits_at(text, start);
     return Number{canonical(minus_before(text.substr(0, start - 1)), "0", text.substr(start, end - start)), end};
   }

@@ -15,7 +15,7 @@ Result<std::string> text(const Json& line, const char* name) {
 
 Result<uint32_t> count(const Json& line, const char* name) {
   const auto found = line.find(name);
-  if (found == line.end() || !found->is_number_unsigned() || found->get<uint64_t>() > UINT32_MAX) {
+  if (found == line.end() || !found->is_number_integer() || found->get<int64_t>() < 0 || found->get<int64_t>() > UINT32_MAX) {
     return fail(ErrorKind::kInvalid, "'{}' is no count", name);
   }
   return found->get<uint32_t>();

@@ -1,6 +1,5 @@
 #include "workbench/eval/wilson.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace teapot::workbench {
@@ -12,7 +11,7 @@ ShareInterval wilson_95(uint64_t hits, uint64_t trials) {
   const double share = static_cast<double>(hits) / n, scale = 1 + kZ * kZ / n;
   const double middle = (share + kZ * kZ / (2 * n)) / scale;
   const double half = kZ / scale * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n));
-  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+  return {hits == 0 ? 0 : middle - half, hits == trials ? 1 : middle + half};
 }
 
 }  // namespace teapot::workbench
