@@ -38,6 +38,7 @@ void add_serve(CLI::App& app, int& exit_code) {
   add_scheduler_options(*command, arguments->model.engine);
   command->add_option("--host", arguments->serve.host, "Address to listen on")->capture_default_str();
   command->add_option("--port", arguments->serve.port, "Port; 0: any free one (printed)")->capture_default_str();
+  command->add_option("--port-file", arguments->serve.port_file, "Write the port there, as a line, once it is open: for scripts");
   command->add_option("--api-key", arguments->serve.api_key, "Key that requests must carry")->envname("TEAPOT_API_KEY");
   command->add_option("--served-name", arguments->serve.served_name, "The model's name in requests (default: the last part of its path)");
   command->add_option("--grace", arguments->grace_s, "Seconds that running requests have after SIGTERM")

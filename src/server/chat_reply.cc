@@ -42,7 +42,9 @@ Json ChatReply::chunk(uint32_t index, Json delta, Json logprobs, Json finish_rea
   choice["delta"] = std::move(delta);
   choice["logprobs"] = std::move(logprobs);
   choice["finish_reason"] = std::move(finish_reason);
-  return envelope(head_, ".chunk", Json::array({std::move(choice)}));
+  Json event = envelope(head_, ".chunk", Json::array({std::move(choice)}));
+  if (stream_usage_.in_each) event["usage"] = usage_so_far(stream_usage_, streamed_tokens_);
+  return event;
 }
 
 Json ChatReply::delta(Choice& choice, const text::OutputEvent& event) {
@@ -67,6 +69,7 @@ std::string ChatReply::events(ReplyStep step) {
   Choice& choice = choices_[index];
   std::string out;
   if (step.token || step.finish) out += role_event(index);
+  if (step.token) ++streamed_tokens_;
   // A step's logprobs go with its first delta; a step that is held back sends them with an empty one.
   Json logprobs = nullptr;
   if (step.token && wants_logprobs_) {
@@ -84,6 +87,6 @@ std::string ChatReply::events(ReplyStep step) {
   return out + sse(last);
 }
 
-std::string ChatReply::last_events() { return include_usage_ ? usage_event(head_, ".chunk", usage_) : ""; }
+std::string ChatReply::last_events() { return stream_usage_.at_end ? usage_event(head_, ".chunk", usage_) : ""; }
 
 }  // namespace teapot::server

@@ -9,11 +9,11 @@ namespace teapot::server {
 class ChatReply : public ReplyFormat {
  public:
   // tokenizer must outlive it.
-  ChatReply(const text::Tokenizer& tokenizer, const std::string& served_name, uint32_t choices, bool logprobs, bool include_usage)
+  ChatReply(const text::Tokenizer& tokenizer, const std::string& served_name, uint32_t choices, bool logprobs, StreamUsage stream_usage)
       : tokenizer_(tokenizer),
         head_(ReplyHead::chat(served_name)),
         wants_logprobs_(logprobs),
-        include_usage_(include_usage),
+        stream_usage_(stream_usage),
         choices_(choices) {}
 
   void add(ReplyStep step) override;
@@ -38,11 +38,12 @@ class ChatReply : public ReplyFormat {
   const text::Tokenizer& tokenizer_;
   ReplyHead head_;
   bool wants_logprobs_;
-  bool include_usage_;
+  StreamUsage stream_usage_;
 
   std::vector<Choice> choices_;
   Usage usage_;
-  engine::Timings timings_;  // of the choice that ended last
+  uint32_t streamed_tokens_ = 0;  // of all choices
+  engine::Timings timings_;       // of the choice that ended last
 };
 
 }  // namespace teapot::server

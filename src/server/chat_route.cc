@@ -12,7 +12,7 @@ struct Prepared {
   engine::ReplyTextOptions text;
   uint32_t choices = 1;
   bool stream = false;
-  bool include_usage = false;
+  StreamUsage usage;
 };
 
 ApiResult<Prepared> prepare(const LoadedModel& model, const std::string& body_text) {
@@ -23,11 +23,13 @@ ApiResult<Prepared> prepare(const LoadedModel& model, const std::string& body_te
 
   Prepared prepared;
   prepared.generate = std::move(request.common.generate);
+  prepared.usage.prompt_tokens = static_cast<uint32_t>(prompt.ids.size());
   prepared.generate.prompt = std::move(prompt.ids);
   prepared.generate.message_end = prompt.message_end;
   prepared.choices = request.common.choices;
   prepared.stream = request.common.stream;
-  prepared.include_usage = request.common.include_usage;
+  prepared.usage.at_end = request.common.include_usage;
+  prepared.usage.in_each = request.common.continuous_usage;
   prepared.text.stop = std::move(request.common.stop);
   prepared.text.include_stop_str_in_output = request.common.include_stop_str_in_output;
   prepared.text.skip_special_tokens = request.common.skip_special_tokens;
@@ -46,7 +48,7 @@ asio::awaitable<void> chat_completions(LoadedModel& model, Exchange& exchange) {
     co_return;
   }
   ChatReply reply(model.assets.tokenizer, model.served_name, prepared->choices, prepared->generate.top_logprobs.has_value(),
-                  prepared->include_usage);
+                  prepared->usage);
   co_await send_reply(exchange, model, std::move(prepared->generate), std::move(prepared->text), prepared->choices, reply,
                       prepared->stream);
 }

@@ -114,6 +114,11 @@ ApiResult<void> parse_streaming(const Fields& fields, CommonRequest& request) {
   const auto include_usage = Fields(*options).boolean("include_usage");
   if (!include_usage) return bad_field("stream_options.include_usage", include_usage.error().message);
   request.include_usage = include_usage->value_or(false);
+  const auto continuous = Fields(*options).boolean("continuous_usage_stats");
+  if (!continuous) return bad_field("stream_options.continuous_usage_stats", continuous.error().message);
+  request.continuous_usage = continuous->value_or(false);
+  if (request.continuous_usage && !request.include_usage)
+    return bad_field("stream_options.continuous_usage_stats", "'continuous_usage_stats' needs include_usage: true");
   return {};
 }
 

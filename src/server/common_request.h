@@ -16,8 +16,9 @@ struct CommonRequest {
   bool include_stop_str_in_output = false;
   bool skip_special_tokens = true;
   bool stream = false;
-  bool include_usage = false;  // stream_options.include_usage
-  uint32_t choices = 1;        // n; each draws with the request's seed and its own index
+  bool include_usage = false;     // stream_options.include_usage
+  bool continuous_usage = false;  // stream_options.continuous_usage_stats
+  uint32_t choices = 1;           // n; each draws with the request's seed and its own index
 };
 
 // What the server is: the name that `model` must have, the defaults of the checkpoint, the limits of its ids and of n.

@@ -45,9 +45,12 @@ std::string CompletionReply::events(ReplyStep step) {
   const uint32_t index = step.choice;
   const std::string text = take(step);
   const auto chunk = [&](const std::string& piece, Json logprobs, Json finish_reason) {
-    return envelope(head_, "", Json::array({choice_json(index, piece, std::move(logprobs), std::move(finish_reason))}));
+    Json event = envelope(head_, "", Json::array({choice_json(index, piece, std::move(logprobs), std::move(finish_reason))}));
+    if (stream_usage_.in_each) event["usage"] = usage_so_far(stream_usage_, streamed_tokens_);
+    return event;
   };
   std::string out;
+  if (step.token) ++streamed_tokens_;
   const bool has_logprobs = wants_logprobs_ && (step.token || !step.prompt_logprobs.empty());
   if (!text.empty() || has_logprobs) {
     CompletionLogprobs& lists = choices_[index].logprobs;
@@ -62,6 +65,6 @@ std::string CompletionReply::events(ReplyStep step) {
   return out + sse(last);
 }
 
-std::string CompletionReply::last_events() { return include_usage_ ? usage_event(head_, "", usage_) : ""; }
+std::string CompletionReply::last_events() { return stream_usage_.at_end ? usage_event(head_, "", usage_) : ""; }
 
 }  // namespace teapot::server

@@ -9,12 +9,12 @@ namespace teapot::server {
 class CompletionReply : public ReplyFormat {
  public:
   // tokenizer must outlive it. echo: the prompt's text, to stand before the reply's; prompt: its ids, for their logprobs.
-  CompletionReply(const text::Tokenizer& tokenizer, const std::string& served_name, uint32_t choices, bool logprobs, bool include_usage,
-                  const std::string& echo, int32_t first_prompt_id)
+  CompletionReply(const text::Tokenizer& tokenizer, const std::string& served_name, uint32_t choices, bool logprobs,
+                  StreamUsage stream_usage, const std::string& echo, int32_t first_prompt_id)
       : tokenizer_(tokenizer),
         head_(ReplyHead::completion(served_name)),
         wants_logprobs_(logprobs),
-        include_usage_(include_usage),
+        stream_usage_(stream_usage),
         first_prompt_id_(first_prompt_id),
         choices_(choices, Choice{echo, {}, {}, {}}) {}
 
@@ -38,12 +38,13 @@ class CompletionReply : public ReplyFormat {
   const text::Tokenizer& tokenizer_;
   ReplyHead head_;
   bool wants_logprobs_;
-  bool include_usage_;
+  StreamUsage stream_usage_;
   int32_t first_prompt_id_;
 
   std::vector<Choice> choices_;
   Usage usage_;
-  engine::Timings timings_;  // of the choice that ended last
+  uint32_t streamed_tokens_ = 0;  // of all choices
+  engine::Timings timings_;       // of the choice that ended last
 };
 
 }  // namespace teapot::server

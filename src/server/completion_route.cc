@@ -45,8 +45,9 @@ asio::awaitable<void> completions(LoadedModel& model, Exchange& exchange) {
   text.include_stop_str_in_output = common.include_stop_str_in_output;
   text.skip_special_tokens = common.skip_special_tokens;
   text.parse_output = false;
-  CompletionReply reply(model.assets.tokenizer, model.served_name, common.choices, common.generate.top_logprobs.has_value(),
-                        common.include_usage, prepared->echo, common.generate.prompt.front());
+  const StreamUsage usage{common.include_usage, common.continuous_usage, static_cast<uint32_t>(common.generate.prompt.size())};
+  CompletionReply reply(model.assets.tokenizer, model.served_name, common.choices, common.generate.top_logprobs.has_value(), usage,
+                        prepared->echo, common.generate.prompt.front());
   co_await send_reply(exchange, model, std::move(common.generate), std::move(text), common.choices, reply, common.stream);
 }
 

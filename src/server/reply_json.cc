@@ -46,6 +46,12 @@ Json usage_json(const Usage& usage) {
           {"completion_tokens_details", {{"reasoning_tokens", usage.reasoning_tokens}}}};
 }
 
+Json usage_so_far(const StreamUsage& usage, uint32_t completion_tokens) {
+  return {{"prompt_tokens", usage.prompt_tokens},
+          {"completion_tokens", completion_tokens},
+          {"total_tokens", usage.prompt_tokens + completion_tokens}};
+}
+
 Json timings_json(const engine::Timings& timings) {
   const auto rate = [](double tokens, double ms) { return ms > 0 && tokens > 0 ? tokens * 1000 / ms : 0.0; };
   Json json = {{"queue_ms", timings.queue_ms},

@@ -33,6 +33,15 @@ struct Usage {
   void add(const engine::Timings& choice, uint32_t reasoning);
 };
 Json usage_json(const Usage& usage);
+
+// What a stream tells of its usage: in an event of its own at the end, and in each event (as far as it has come).
+struct StreamUsage {
+  bool at_end = false;
+  bool in_each = false;
+  uint32_t prompt_tokens = 0;  // of the request; needed by in_each
+};
+// What an event tells after so many tokens, of all choices together.
+Json usage_so_far(const StreamUsage& usage, uint32_t completion_tokens);
 Json timings_json(const engine::Timings& timings);
 // saw_tool_calls: a reply that ended of itself after calls ends with "tool_calls".
 std::string finish_reason_name(engine::FinishReason reason, bool saw_tool_calls);

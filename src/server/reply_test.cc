@@ -96,7 +96,7 @@ class ReplyTest : public ::testing::Test {
 };
 
 TEST_F(ReplyTest, AWholeChatHasItsChoicesInOrderAndThePromptOnce) {
-  ChatReply reply(*tokenizer_, "demo", 2, false, false);
+  ChatReply reply(*tokenizer_, "demo", 2, false, {});
   const Json json = whole(reply);
   ASSERT_EQ(json["choices"].size(), 2u);
   EXPECT_EQ(json["choices"][0]["index"], 0);
@@ -109,7 +109,7 @@ TEST_F(ReplyTest, AWholeChatHasItsChoicesInOrderAndThePromptOnce) {
 }
 
 TEST_F(ReplyTest, AChatStreamInterleavesItsChoices) {
-  ChatReply reply(*tokenizer_, "demo", 2, false, true);
+  ChatReply reply(*tokenizer_, "demo", 2, false, {.at_end = true});
   const std::vector<Json> events = stream(reply);
   expect_choices(events, [](const Json& choice) { return choice["delta"].value("content", ""); });
   std::vector<int> roles;
@@ -120,7 +120,7 @@ TEST_F(ReplyTest, AChatStreamInterleavesItsChoices) {
 }
 
 TEST_F(ReplyTest, ACompletionEchoesThePromptInEveryChoice) {
-  CompletionReply reply(*tokenizer_, "demo", 2, false, false, "p:", 1);
+  CompletionReply reply(*tokenizer_, "demo", 2, false, {}, "p:", 1);
   const Json json = whole(reply);
   ASSERT_EQ(json["choices"].size(), 2u);
   EXPECT_EQ(json["choices"][0]["text"], "p:abc");
@@ -130,12 +130,34 @@ TEST_F(ReplyTest, ACompletionEchoesThePromptInEveryChoice) {
 }
 
 TEST_F(ReplyTest, ACompletionStreamInterleavesItsChoices) {
-  CompletionReply reply(*tokenizer_, "demo", 2, false, true, "", 1);
+  CompletionReply reply(*tokenizer_, "demo", 2, false, {.at_end = true}, "", 1);
   expect_choices(stream(reply), [](const Json& choice) { return choice["text"].get<std::string>(); });
 }
 
 TEST_F(ReplyTest, TheRateOfThePrefillCountsWhatWasComputed) {
   EXPECT_DOUBLE_EQ(timings_json({.prefill_ms = 8, .prompt_tokens = 10, .cached_tokens = 6})["prefill_tokens_per_second"], 500);
+}
+
+// Each event tells how many tokens there are so far, those of all choices.
+TEST_F(ReplyTest, UsageInEachEventGrowsWithItsTokens) {
+  const StreamUsage usage{.at_end = true, .in_each = true, .prompt_tokens = 10};
+  ChatReply chat(*tokenizer_, "demo", 2, false, usage);
+  CompletionReply completion(*tokenizer_, "demo", 2, false, usage, "", 1);
+  for (ReplyFormat* format : {static_cast<ReplyFormat*>(&chat), static_cast<ReplyFormat*>(&completion)}) {
+    const std::vector<Json> events = stream(*format);
+    std::vector<int> tokens;  // by the events with text
+    for (const Json& event : events) {
+      ASSERT_TRUE(event.contains("usage"));
+      EXPECT_EQ(event["usage"]["prompt_tokens"], 10);
+      EXPECT_EQ(event["usage"]["total_tokens"], 10 + event["usage"]["completion_tokens"].get<int>());
+      if (event["choices"].empty()) continue;
+      const Json& choice = event["choices"][0];
+      const std::string text = choice.contains("text") ? choice["text"] : choice["delta"].value("content", Json(""));
+      if (!text.empty()) tokens.push_back(event["usage"]["completion_tokens"]);
+    }
+    EXPECT_EQ(tokens, (std::vector{1, 2, 3, 4}));
+    EXPECT_EQ(events.back()["usage"], kUsage);
+  }
 }
 
 }  // namespace

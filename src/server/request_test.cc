@@ -34,7 +34,7 @@ TEST(ChatRequest, ReadsEveryField) {
   const auto request = chat(
       with(R"("model": "demo", "temperature": 0, "top_p": 0.5, "top_k": -1, "min_p": 0.1, "presence_penalty": 1, "frequency_penalty": -1,
     "repetition_penalty": 1.1, "seed": -5, "stop": ["a", "bc"], "stop_token_ids": [3], "ignore_eos": true, "min_tokens": 2, "max_completion_tokens": 9,
-    "logprobs": true, "top_logprobs": 4, "logit_bias": {"5": -100}, "stream": true, "stream_options": {"include_usage": true}, "n": 1,
+    "logprobs": true, "top_logprobs": 4, "logit_bias": {"5": -100}, "stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true}, "n": 1,
     "chat_template_kwargs": {"enable_thinking": false}, "response_format": {"type": "text"}, "user": "somebody", "metadata": {"a": 1}, "tools": null)"));
   ASSERT_TRUE(request) << request.error().message;
   const auto& generate = request->common.generate;
@@ -49,6 +49,7 @@ TEST(ChatRequest, ReadsEveryField) {
   EXPECT_EQ(generate.top_logprobs, 4u);
   EXPECT_EQ(request->common.stop, (std::vector<std::string>{"a", "bc"}));
   EXPECT_TRUE(request->common.include_usage);
+  EXPECT_TRUE(request->common.continuous_usage);
   EXPECT_EQ(request->context["enable_thinking"], false);
 }
 
@@ -72,6 +73,9 @@ TEST(ChatRequest, AWrongFieldIsNamed) {
       {R"("stream": 1)", "stream"},
       {R"("stream_options": {"include_usage": true})", "stream_options"},
       {R"("stream": true, "stream_options": {"include_usage": 1})", "stream_options.include_usage"},
+      {R"("stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": 1})",
+       "stream_options.continuous_usage_stats"},
+      {R"("stream": true, "stream_options": {"continuous_usage_stats": true})", "stream_options.continuous_usage_stats"},
       {R"("n": 0)", "n"},
       {R"("n": 129)", "n"},
       {R"("n": "2")", "n"},

@@ -7,6 +7,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "engine/load_engine.h"
 #include "server/api_error.h"
@@ -64,6 +65,7 @@ Status serve(const ServeOptions& options) {
   HttpContext context{options.limits, [&state](Exchange& exchange) { return route(state, exchange); },
                       [](unsigned status, const std::string& message) { return error_body({status, message, "", "", 0}); }};
   TEAPOT_TRY(const auto http, HttpServer::listen(options.host, options.port, std::move(context)));
+  if (!options.port_file.empty()) TEAPOT_CHECK(write_file(options.port_file, fmt::format("{}\n", http->port())));
 
   auto keep = asio::make_work_guard(control);
   Status result;

@@ -14,6 +14,7 @@ struct ServeOptions {
   std::string model_path;
   std::string host = "127.0.0.1";
   uint16_t port = 8080;
+  std::string port_file;                    // gets the port, as a line, once it is open; empty: none
   std::string api_key;                      // empty: none is asked for
   std::string served_name;                  // empty: the model path's last part
   std::chrono::milliseconds grace{30'000};  // for running requests after SIGTERM or SIGINT

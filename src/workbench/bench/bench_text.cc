@@ -23,18 +23,22 @@ class Painter {
   bool color_;
 };
 
-std::string line(std::string_view name, std::string_view which, const std::vector<std::string>& cells) {
+std::string head(std::string_view name, std::string_view which) {
   const size_t after_name = kName + kWhich - std::min(kName + kWhich, std::max(kName, name.size()));
-  std::string out = fmt::format("{:<{}}{:<{}}", name, kName, which, after_name);
-  for (const std::string& cell : cells) out += fmt::format("{:>{}}", cell, kColumn);
-  return out;
+  return fmt::format("{:<{}}{:<{}}", name, kName, which, after_name);
 }
 
 std::string table(std::span<const BenchRun::Load> loads, const Painter& paint) {
-  std::string out = paint.bold(line("", "", load_names(loads))) + "\n";
+  std::string out = head("", "");
+  for (const std::string& name : load_names(loads)) out += paint.bold(fmt::format("{:>{}}", name, kColumn));
+  out += '\n';
   for (const FigureRow& row : figure_rows(loads)) {
-    const std::string text = line(row.name, row.which, row.cells);
-    out += (row.bad ? paint.red(text) : text) + "\n";
+    out += head(row.name, row.which);
+    for (size_t i = 0; i < loads.size(); ++i) {
+      const std::string cell = fmt::format("{:>{}}", row.cells[i], kColumn);
+      out += row.bad[i] ? paint.red(cell) : cell;
+    }
+    out += '\n';
   }
   return out;
 }

@@ -19,8 +19,8 @@ class Rows {
 
   // cell gives the text of a load, empty where there is none.
   template <class Cell>
-  void add(const std::string& name, const std::string& which, const Cell& cell, bool bad = false) {
-    FigureRow row{.name = name, .which = which, .cells = {}, .bad = bad};
+  void add(const std::string& name, const std::string& which, const Cell& cell) {
+    FigureRow row{.name = name, .which = which, .cells = {}, .bad = std::vector<bool>(loads_.size())};
     bool any = false;
     for (const BenchRun::Load& load : loads_) {
       const std::string text = cell(load.summary);
@@ -72,9 +72,11 @@ std::vector<std::string> load_names(Loads loads) {
 
 std::vector<FigureRow> figure_rows(Loads loads) {
   Rows table(loads);
-  const bool failed = std::ranges::any_of(loads, [](const BenchRun::Load& load) { return load.summary.succeeded < load.summary.requests; });
   table.add("requests", "", [](const LoadSummary& summary) { return std::to_string(summary.requests); });
-  table.add("succeeded", "", [](const LoadSummary& summary) { return share(summary.succeeded, summary.requests); }, failed);
+  table.add("succeeded", "", [](const LoadSummary& summary) { return share(summary.succeeded, summary.requests); });
+  for (size_t i = 0; i < loads.size() && table.rows.size() > 1; ++i) {
+    table.rows.back().bad[i] = loads[i].summary.succeeded < loads[i].summary.requests;
+  }
   table.add_all("TTFT ms", &LoadSummary::ttft_ms, kThree);
   table.add_all("TPOT ms", &LoadSummary::tpot_ms, kFour);
   table.add_all("ITL ms a chunk", &LoadSummary::itl_ms, kThree);

@@ -12,7 +12,7 @@ namespace teapot::workbench {
 struct FigureRow {
   std::string name, which;         // "TTFT ms", "p50"; the name stands in its first row only
   std::vector<std::string> cells;  // [loads]; "-" where a load has none
-  bool bad = false;                // requests failed
+  std::vector<bool> bad;           // [loads]: requests failed
 };
 
 // "c=4", with the rate where requests came by one. [loads]

@@ -26,8 +26,10 @@ std::string figures_table(const BenchRun& run) {
   for (const std::string& name : load_names(run.loads)) out += "<th>" + escape_html(name) + "</th>";
   out += "</tr></thead>\n<tbody>\n";
   for (const FigureRow& row : figure_rows(run.loads)) {
-    out += fmt::format("<tr{}><th scope=\"row\">{}</th><td>{}</td>", row.bad ? " class=\"bad\"" : "", row.name, row.which);
-    for (const std::string& cell : row.cells) out += "<td>" + escape_html(cell) + "</td>";
+    out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td>", row.name, row.which);
+    for (size_t i = 0; i < row.cells.size(); ++i) {
+      out += fmt::format("<td{}>{}</td>", row.bad[i] ? " class=\"bad\"" : "", escape_html(row.cells[i]));
+    }
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
@@ -47,7 +49,8 @@ std::string two_columns(std::string_view title, const Rows& rows) {
   return out + "</dl>\n";
 }
 
-constexpr std::string_view kCharts = R"(<h2>By number of users</h2>
+constexpr std::string_view kCharts = R"(<div id="curves">
+<h2>By number of users</h2>
 <div class="charts"><div class="chart"><canvas id="tpot"></canvas></div><div class="chart"><canvas id="ttft"></canvas></div></div>
 <h2>Distributions</h2>
 <p class="controls"><label><input type="checkbox" id="log"> logarithmic time</label></p>
@@ -60,6 +63,7 @@ constexpr std::string_view kCharts = R"(<h2>By number of users</h2>
 <p class="controls"><label>Request <select id="request"></select></label></p>
 <div class="chart"><canvas id="trace"></canvas></div>
 <p class="note" id="trace-note"></p>
+</div>
 )";
 
 // Columns, not objects: a name a request would be most of the file.
