@@ -22,6 +22,8 @@ InterruptWatch::InterruptWatch() {
 
 InterruptWatch::~InterruptWatch() { std::signal(SIGINT, SIG_DFL); }
 
+const std::atomic<bool>& InterruptWatch::flag() const { return interrupted; }
+
 bool InterruptWatch::take() { return interrupted.exchange(false); }
 
 }  // namespace teapot::cli

@@ -1,6 +1,8 @@
 // Ctrl-C as something to ask about, for as long as the object lives.
 #pragma once
 
+#include <atomic>
+
 namespace teapot::cli {
 
 class InterruptWatch {
@@ -12,6 +14,8 @@ class InterruptWatch {
 
   // Whether there was one since the last call.
   bool take();
+  // Set by the first one that is not taken.
+  const std::atomic<bool>& flag() const;
 };
 
 }  // namespace teapot::cli

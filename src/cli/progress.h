@@ -1,4 +1,4 @@
-// A progress bar on stderr, if it is a terminal: bytes, GB/s, time left. Nothing is written otherwise.
+// A progress bar on stderr, if it is a terminal: bytes, GB/s, time left, or what its owner counts. Nothing is written otherwise.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,13 @@ class ProgressBar {
 
   // Cheap enough for every piece: draws ten times a second at most.
   void update(uint64_t done_bytes, uint64_t total_bytes);
+  // The same with words of one's own behind the bar. share: done of all, 0 to 1.
+  void update(double share, const std::string& words);
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  bool is_time(Clock::time_point now);
 
   std::string what_;
   bool terminal_;
