@@ -2,13 +2,13 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "base/log.h"
 #include "cli/bench_options.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/own_path.h"
 #include "cli/progress.h"
 
 namespace teapot::cli {
@@ -37,13 +37,6 @@ class Progress {
   std::unique_ptr<ProgressBar> bar_;
 };
 
-Result<std::string> own_path() {
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return fail(ErrorKind::kIo, "/proc/self/exe: {}", error.message());
-  return path.string();
-}
-
 Result<int> bench(const BenchArguments& arguments) {
   TEAPOT_TRY(const std::string program, own_path());
   TEAPOT_TRY(const workbench::BenchOptions options, bench_options(arguments, program));
@@ -68,6 +61,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure a server by evalscope's protocol: TTFT, TPOT, ITL at several numbers of users");
   add_bench_options(*command, *arguments);
+  add_bench_compare(*command, exit_code);
   command->callback([arguments, command, &exit_code] {
     if (!command->get_subcommands().empty()) return;
     const auto code = bench(*arguments);

@@ -1,12 +1,9 @@
 #include "workbench/bench/compare.h"
 
-#include <fmt/chrono.h>
-
 #include <algorithm>
 #include <cmath>
-#include <ctime>
-#include <tuple>
 
+#include "workbench/bench/host_facts.h"
 #include "workbench/pairs/pair_order.h"
 
 namespace teapot::workbench {
@@ -15,8 +12,6 @@ namespace {
 constexpr uint32_t kPairsPerNullPair = 20;  // A against A once in so many pairs, after the first ones
 
 bool stopped(const CompareHooks& hooks) { return hooks.stop != nullptr && *hooks.stop; }
-
-std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 struct Next {
   bool null;
