@@ -17,37 +17,36 @@ constexpr uint64_t kMaxTokens = 10'000'000, kMaxUsers = 4096, kMaxRequests = 1'0
 Status check_server(const YamlFields& fields, const MatrixServer& server) {
   if (server.name.empty()) return fields.wrong("name", "is missing");
   const int ways = int{!server.model_path.empty()} + int{!server.command.empty()} + int{server.command.empty() && !server.url.empty()};
-  if (ways != 1) return fields.wrong("name", fmt::format("'{}': expected one of url, model-path, and command with url and health", server.name));
-  if (!server.command.empty() && (server.url.empty() || server.health_url.empty())) {
-    return fields.wrong("command", "needs url and health, where its server answers");
-  }
+  if (ways != 1) return fields.wrong("name", fmt::format("'{}': expected a url, a model-path, or a command with a url", server.name));
+  if (!server.command.empty() && server.url.empty()) return fields.wrong("command", "needs a url, where its server will answer");
+  if (!server.health.starts_with('/'))
+    return fields.wrong("health", fmt::format("found '{}', expected a path like /health", server.health));
   for (const char* key : {"health", "start-timeout"}) {
     if (server.command.empty() && fields.has(key)) return fields.wrong(key, "is only for a server that has a command");
   }
-  if (server.model_path.empty() && fields.has("serve-args")) return fields.wrong("serve-args", "is only for a server that has a model-path");
+  if (server.model_path.empty() && fields.has("serve-args"))
+    return fields.wrong("serve-args", "is only for a server that has a model-path");
   if (!server.model_path.empty() && fields.has("url")) return fields.wrong("url", "is not for a server that has a model-path");
   if (server.model_path.empty() && server.tokenizer.empty()) {
-    return fields.wrong("tokenizer", fmt::format("is missing for '{}': prompts of an exact length need the model's tokenizer", server.name));
+    return fields.wrong("tokenizer",
+                        fmt::format("is missing for '{}': prompts of an exact length need the model's tokenizer", server.name));
   }
-  for (const auto& [key, url] : {std::pair("url", server.url), std::pair("health", server.health_url)}) {
-    if (url.empty()) continue;
-    if (const auto endpoint = parse_endpoint(url); !endpoint) return fields.wrong(key, endpoint.error().message);
-  }
+  if (server.url.empty()) return {};
+  if (const auto endpoint = parse_endpoint(server.url); !endpoint) return fields.wrong("url", endpoint.error().message);
   return {};
 }
 
 Result<MatrixServer> read_server(const YAML::Node& node, const std::string& source, size_t number) {
-  TEAPOT_TRY(const YamlFields fields,
-             YamlFields::of(node, source, fmt::format("server {}", number),
-                            {"name", "url", "model-path", "serve-args", "command", "health", "start-timeout", "tokenizer", "model",
-                             "api-key-env", "extra-args"}));
+  TEAPOT_TRY(const YamlFields fields, YamlFields::of(node, source, fmt::format("server {}", number),
+                                                     {"name", "url", "model-path", "serve-args", "command", "health", "start-timeout",
+                                                      "tokenizer", "model", "api-key-env", "extra-args"}));
   MatrixServer server;
   TEAPOT_CHECK(fields.read("name", server.name));
   TEAPOT_CHECK(fields.read("url", server.url));
   TEAPOT_CHECK(fields.read("model-path", server.model_path));
   TEAPOT_CHECK(fields.read("serve-args", server.serve_arguments));
   TEAPOT_CHECK(fields.read("command", server.command));
-  TEAPOT_CHECK(fields.read("health", server.health_url));
+  TEAPOT_CHECK(fields.read("health", server.health));
   uint64_t seconds = static_cast<uint64_t>(server.start_timeout.count());
   TEAPOT_CHECK(fields.read("start-timeout", seconds, 1, 86'400));
   server.start_timeout = std::chrono::seconds(seconds);
@@ -80,7 +79,8 @@ Status read_servers(const YamlFields& fields, const std::string& source, MatrixP
     plan.servers.push_back(std::move(server));
   }
   TEAPOT_CHECK(fields.read("control", plan.control));
-  if (plan.servers.size() > 1 && plan.control.empty()) return fields.wrong("control", "is missing: the name of the server that ratios refer to");
+  if (plan.servers.size() > 1 && plan.control.empty())
+    return fields.wrong("control", "is missing: the name of the server that ratios refer to");
   if (!plan.control.empty() && plan.control_server() == nullptr) {
     return fields.wrong("control", fmt::format("'{}' is the name of none of the servers", plan.control));
   }
@@ -116,22 +116,23 @@ Status read_users(const YamlFields& fields, MatrixPlan& plan) {
   TEAPOT_CHECK(fields.read("parallel", plan.parallel, 1, kMaxUsers));
   if (plan.parallel.size() > kMaxParallel) return fields.wrong("parallel", fmt::format("expected at most {} numbers", kMaxParallel));
   for (size_t i = 0; i < plan.parallel.size(); ++i) {
-    if (std::ranges::count(plan.parallel, plan.parallel[i]) > 1) return fields.wrong("parallel", fmt::format("{} stands twice", plan.parallel[i]));
+    if (std::ranges::count(plan.parallel, plan.parallel[i]) > 1)
+      return fields.wrong("parallel", fmt::format("{} stands twice", plan.parallel[i]));
   }
   if (fields.has("parallel") && !fields.has("number")) return fields.wrong("number", "is missing: requests for each of parallel");
   TEAPOT_CHECK(fields.read("number", plan.number, 1, kMaxRequests));
   if (plan.number.size() == 1) plan.number.assign(plan.parallel.size(), plan.number.front());
   if (plan.number.size() != plan.parallel.size()) {
-    return fields.wrong("number", fmt::format("found {} numbers, expected one, or {} as for parallel", plan.number.size(), plan.parallel.size()));
+    return fields.wrong("number",
+                        fmt::format("found {} numbers, expected one, or {} as for parallel", plan.number.size(), plan.parallel.size()));
   }
   return {};
 }
 
 Result<MatrixPlan> read_plan(const YAML::Node& root, const std::string& source, const std::string& name) {
-  TEAPOT_TRY(const YamlFields fields,
-             YamlFields::of(root, source, "matrix",
-                            {"name", "servers", "control", "loads", "parallel", "number", "warmup", "prefix-length", "seed", "temperature",
-                             "allow-length-drift", "token-timeout"}));
+  TEAPOT_TRY(const YamlFields fields, YamlFields::of(root, source, "matrix",
+                                                     {"name", "servers", "control", "loads", "parallel", "number", "warmup",
+                                                      "prefix-length", "seed", "temperature", "allow-length-drift", "token-timeout"}));
   MatrixPlan plan;
   plan.name = name;
   TEAPOT_CHECK(fields.read("name", plan.name));
@@ -141,9 +142,7 @@ Result<MatrixPlan> read_plan(const YAML::Node& root, const std::string& source, 
   TEAPOT_CHECK(fields.read("warmup", plan.warmup, 0, kMaxRequests));
   TEAPOT_CHECK(fields.read("prefix-length", plan.prefix_length, 0, kMaxTokens));
   TEAPOT_CHECK(fields.read("seed", plan.seed, 0, UINT64_MAX));
-  double temperature = plan.temperature.value_or(0);
-  TEAPOT_CHECK(fields.read("temperature", temperature, 0, 2));
-  plan.temperature = temperature;
+  TEAPOT_CHECK(fields.read("temperature", plan.temperature, 0, 2));
   TEAPOT_CHECK(fields.read("allow-length-drift", plan.allow_length_drift));
   uint64_t seconds = static_cast<uint64_t>(plan.token_timeout.count());
   TEAPOT_CHECK(fields.read("token-timeout", seconds, 1, 86'400));

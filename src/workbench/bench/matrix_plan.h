@@ -19,8 +19,8 @@ struct MatrixServer {
   std::string url;
   std::string model_path;
   std::vector<std::string> serve_arguments;  // with model_path
-  std::vector<std::string> command;          // program and arguments; with url and health_url
-  std::string health_url;                    // answers 200 when the command's server is ready
+  std::vector<std::string> command;          // program and arguments; with url, where its server will answer
+  std::string health = "/health";            // of a command's server: the path that answers 200 when it is ready
   std::chrono::seconds start_timeout{600};   // until then
   std::string tokenizer;                     // random prompts need it; model_path is its own
   std::string model;                         // of the request's body; empty: what the server says
@@ -36,14 +36,14 @@ struct MatrixLoad {
 struct MatrixPlan {
   std::string name;
   std::vector<MatrixServer> servers;
-  std::string control;                                               // one of the servers' names; empty: there is one server only
+  std::string control;                                                       // one of the servers' names; empty: there is one server only
   std::vector<MatrixLoad> loads = {{1024, 512}, {1024, 1024}, {4096, 512}};  // the protocol's
   std::vector<uint32_t> parallel = {1, 4, 8};
   std::vector<uint32_t> number = {40, 80, 80};  // [parallel]
   uint32_t warmup = 20;
   uint32_t prefix_length = 0;
   uint64_t seed = 0;
-  std::optional<double> temperature = 0;
+  double temperature = 0;
   bool allow_length_drift = false;
   std::chrono::seconds token_timeout{120};
 

@@ -74,7 +74,7 @@ class Writer {
   template <class T>
   void bind(sqlite3_stmt* statement, int column, const std::optional<T>& value) {
     if (value) {
-      bind(statement, column, *value);
+      bind(statement, column, value.value_or(T{}));  // *value looks uninitialised to GCC 12
     } else if (code_ == SQLITE_OK) {
       check(sqlite3_bind_null(statement, column));
     }

@@ -119,6 +119,10 @@ asio::awaitable<void> StubServer::answer(server::Exchange& exchange) {
     co_await exchange.reply(server::json_reply(200, R"({"object": "list", "data": [{"id": "stub", "object": "model"}]})"));
     co_return;
   }
+  if (request.path == "/health") {
+    co_await exchange.reply(server::json_reply(200, "{}"));
+    co_return;
+  }
   const bool chat = request.path.ends_with("/chat/completions");
   const auto body = parse_json(request.body, "request body");
   if (!request.path.ends_with("/completions") || !body || !body->is_object()) {

@@ -1,0 +1,95 @@
+#include "workbench/bench/child_process.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "workbench/bench/server_command.h"
+
+namespace teapot::workbench {
+namespace {
+
+std::string wait_for_end(ChildProcess& process) {
+  std::string how;
+  while ((how = process.ended()).empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return how;
+}
+
+TEST(ChildProcess, SaysHowItEndedAndWhatItSaid) {
+  auto process = ChildProcess::start({"sh", "-c", "echo out; echo err >&2; exit 3"});
+  ASSERT_TRUE(process) << process.error().message;
+  EXPECT_EQ(wait_for_end(**process), "exit code 3");
+  EXPECT_EQ((*process)->log_tail(), "out\nerr\n");
+}
+
+TEST(ChildProcess, AProgramThatIsNotThereEndsAtOnce) {
+  auto process = ChildProcess::start({"/no/such/program"});
+  ASSERT_TRUE(process) << process.error().message;
+  EXPECT_EQ(wait_for_end(**process), "exit code 127");
+  EXPECT_NE((*process)->log_tail().find("No such file"), std::string::npos);
+}
+
+TEST(ChildProcess, ReceivesVariablesBeforeThoseOfOurOwn) {
+  auto process = ChildProcess::start({"sh", "-c", "echo $HOME, $TEAPOT_TEST"}, {{"HOME", "elsewhere"}, {"TEAPOT_TEST", "a=b"}});
+  ASSERT_TRUE(process) << process.error().message;
+  EXPECT_EQ(wait_for_end(**process), "exit code 0");
+  EXPECT_EQ((*process)->log_tail(), "elsewhere, a=b\n");
+}
+
+TEST(ChildProcess, EndsWithTheObjectAndTakesItsOwnChildrenAlong) {
+  const std::string file = ::testing::TempDir() + "child_process_test.ended";
+  std::filesystem::remove(file);
+  {
+    const std::string grandchild = "trap 'touch " + file + "; exit' TERM; echo ready; while :; do sleep 0.02; done";
+    auto process = ChildProcess::start({"sh", "-c", "(" + grandchild + ") & wait"});
+    ASSERT_TRUE(process) << process.error().message;
+    while ((*process)->log_tail().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_TRUE((*process)->ended().empty());
+  }
+  for (int i = 0; i < 2000 && !std::filesystem::exists(file); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_TRUE(std::filesystem::exists(file));
+  std::filesystem::remove(file);
+}
+
+TEST(ChildProcess, ALogThatAGrandchildKeepsOpenHoldsNobodyUp) {
+  auto process = ChildProcess::start({"sh", "-c", "echo first; setsid sleep 3 & exit 0"});
+  ASSERT_TRUE(process) << process.error().message;
+  EXPECT_EQ(wait_for_end(**process), "exit code 0");
+  EXPECT_EQ((*process)->log_tail(), "first\n");
+}
+
+MatrixServer server(std::vector<std::string> command) {
+  MatrixServer description;
+  description.name = "s";
+  description.url = "http://127.0.0.1:9";  // the discard port: nobody answers
+  description.command = std::move(command);
+  description.start_timeout = std::chrono::seconds(1);
+  return description;
+}
+
+TEST(ServerCommand, ACommandThatEndsIsShownWithItsLastWords) {
+  const auto started = start_server(server({"sh", "-c", "echo no such model; exit 2"}), nullptr);
+  ASSERT_FALSE(started);
+  EXPECT_NE(started.error().message.find("sh has ended (exit code 2) before it was ready:\nno such model"), std::string::npos)
+      << started.error().message;
+}
+
+TEST(ServerCommand, OneThatNeverAnswersIsGivenUp) {
+  const auto started = start_server(server({"sleep", "1000"}), nullptr);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().kind, ErrorKind::kBusy);
+  EXPECT_NE(started.error().message.find("http://127.0.0.1:9/health does not answer 200 after 1 s"), std::string::npos)
+      << started.error().message;
+}
+
+TEST(ServerCommand, WaitingEndsWhenItIsStopped) {
+  const std::atomic<bool> stop = true;
+  const auto started = start_server(server({"sleep", "1000"}), &stop);
+  ASSERT_FALSE(started);
+  EXPECT_NE(started.error().message.find("stopped"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace teapot::workbench
