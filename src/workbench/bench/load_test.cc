@@ -48,8 +48,9 @@ double ms(int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 // What a figure may be off by.
 double tolerance(double expected_ms) { return std::max(0.01 * std::abs(expected_ms), 0.05); }
 
-// TTFT, TPOT and ITL of the client beside those of the stub. A processor that others use delays single reads, on both sides: medians of the
-// differences are held to the bound.
+// TTFT, TPOT and ITL of the client beside those of the stub. A processor that others use delays single reads, on both sides. That cancels
+// in the medians of differences between events; TTFT has the ways to the stub and back in it, which can only be too long: there the least
+// difference of all requests is held to the bound, and what the client adds by itself is in each of them.
 void expect_times(uint32_t parallel, uint32_t tokens_per_event) {
   StubScript script;
   script.ttft = milliseconds(60);
@@ -59,7 +60,7 @@ void expect_times(uint32_t parallel, uint32_t tokens_per_event) {
   script.usage_in_events = tokens_per_event > 1;
   const auto stub = StubServer::start([script](uint32_t) { return script; });
   ASSERT_TRUE(stub) << stub.error().message;
-  const uint32_t count = std::max(5u, 2 * parallel);
+  const uint32_t count = std::max(8u, 4 * parallel);
   const LoadResult result = load((*stub)->endpoint(), requests(count), users(parallel));
   ASSERT_EQ(result.records.size(), count);
   const auto replies = (*stub)->replies();
@@ -86,7 +87,8 @@ void expect_times(uint32_t parallel, uint32_t tokens_per_event) {
     EXPECT_GE(record.last_ns, record.chunks.back().at_ns);
     EXPECT_GE(record.end_ns, record.last_ns);
   }
-  EXPECT_NEAR(median(ttft_off), 0, tolerance(median(ttft)));
+  EXPECT_GE(std::ranges::min(ttft_off), 0);
+  EXPECT_LE(std::ranges::min(ttft_off), tolerance(median(ttft)));
   EXPECT_NEAR(median(tpot_off), 0, tolerance(median(tpot)));
   EXPECT_NEAR(median(itl_off), 0, tolerance(median(itl)));
 }

@@ -56,6 +56,9 @@ std::string text_of(const StubScript& script, uint32_t number, uint32_t event) {
   return text;
 }
 
+// What comes before the first text.
+std::string beginning(bool chat) { return ": a comment\n\n" + sse(with_choices(choices_json(chat, true, "", nullptr))); }
+
 // The last events: finish reason, speculation, usage, [DONE].
 std::string ending(const StubScript& script, bool chat) {
   Json last = with_choices(choices_json(chat, true, "", "length"));
@@ -69,13 +72,21 @@ std::string ending(const StubScript& script, bool chat) {
   return out + "data: [DONE]\n\n";
 }
 
-Json whole(const StubScript& script, uint32_t number, bool chat) {
+server::HttpReply whole_reply(const StubScript& script, uint32_t number, bool chat) {
   std::string text;
   for (uint32_t event = 0; event < events_of(script); ++event) text += text_of(script, number, event);
   Json reply = with_choices(choices_json(chat, false, text, "length"));
   if (script.usage) reply["usage"] = usage_json(script, script.tokens);
-  return reply;
+  return server::json_reply(200, dump_json(reply));
 }
+
+server::HttpReply error_reply(unsigned status, const std::string& message) {
+  return server::error_reply(server::ApiError{status, message, "", "", 0});
+}
+
+server::HttpReply models_reply() { return server::json_reply(200, R"({"object": "list", "data": [{"id": "stub", "object": "model"}]})"); }
+
+server::HttpReply healthy_reply() { return server::json_reply(200, "{}"); }
 
 asio::awaitable<void> wait_until(int64_t at_ns) {
   if (client_now_ns() >= at_ns) co_return;
@@ -116,17 +127,17 @@ asio::awaitable<void> StubServer::answer(server::Exchange& exchange) {
   const int64_t received_ns = client_now_ns();
   const server::HttpRequest& request = exchange.request();
   if (request.path.ends_with("/v1/models")) {
-    co_await exchange.reply(server::json_reply(200, R"({"object": "list", "data": [{"id": "stub", "object": "model"}]})"));
+    co_await exchange.reply(models_reply());
     co_return;
   }
   if (request.path == "/health") {
-    co_await exchange.reply(server::json_reply(200, "{}"));
+    co_await exchange.reply(healthy_reply());
     co_return;
   }
   const bool chat = request.path.ends_with("/chat/completions");
   const auto body = parse_json(request.body, "request body");
   if (!request.path.ends_with("/completions") || !body || !body->is_object()) {
-    co_await exchange.reply(server::json_reply(404, server::error_body({404, "the stub knows completions only", "", "", 0})));
+    co_await exchange.reply(error_reply(404, "the stub knows completions only"));
     co_return;
   }
   uint32_t number = 0;
@@ -138,12 +149,12 @@ asio::awaitable<void> StubServer::answer(server::Exchange& exchange) {
   const StubScript script = script_(number);
   if (script.fault == StubFault::kRefuse || script.fault == StubFault::kFail) {
     const unsigned status = script.fault == StubFault::kRefuse ? 400 : 500;
-    co_await exchange.reply(server::json_reply(status, server::error_body({status, "as scripted", "", "", 0})));
+    co_await exchange.reply(error_reply(status, "as scripted"));
   } else if (body->value("stream", Json()) == true) {
     co_await stream(exchange, script, number, chat);
   } else {
     co_await wait_until(received_ns + std::chrono::nanoseconds(script.ttft + script.itl * (events_of(script) - 1)).count());
-    co_await exchange.reply(server::json_reply(200, dump_json(whole(script, number, chat))));
+    co_await exchange.reply(whole_reply(script, number, chat));
   }
 }
 
@@ -154,7 +165,7 @@ asio::awaitable<void> StubServer::stream(server::Exchange& exchange, const StubS
     received_ns = replies_[number].received_ns;
   }
   if (!co_await exchange.begin_events()) co_return;
-  co_await exchange.write_events(": a comment\n\n" + sse(with_choices(choices_json(chat, true, "", nullptr))));
+  co_await exchange.write_events(beginning(chat));
   std::vector<int64_t> written_ns;
   const uint32_t events = events_of(script);
   const uint32_t until = script.fault == StubFault::kNone ? events : std::min(events, script.fault_after);
