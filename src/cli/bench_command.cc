@@ -35,6 +35,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("bench", "Measure a server by evalscope's protocol: TTFT, TPOT, ITL at several numbers of users");
   add_bench_options(*command, *arguments);
   add_bench_matrix(*command, exit_code);
+  add_bench_compare(*command, exit_code);
   command->callback([arguments, command, &exit_code] {
     if (!command->get_subcommands().empty()) return;
     const auto code = bench(*arguments);

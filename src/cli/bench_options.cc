@@ -17,13 +17,7 @@ void add_endpoint(CLI::App& command, BenchArguments& arguments) {
   command.add_option("--model", bench.body.model, "The model's name in requests (default: the first of the server's /v1/models)");
   command.add_option("--api", arguments.api, "The protocol")->check(CLI::IsMember({"openai"}))->capture_default_str();
   command.add_option("--api-key", bench.api_key, "Sent as a bearer token")->envname("TEAPOT_API_KEY");
-  command.add_option("--tokenizer-path", bench.tokenizer_path,
-                     "Tokenizer and chat template of the model, to count its tokens (default: MODEL)");
   command.add_option("--serve-args", arguments.serve_args, "Options for the child, as one text: \"--mtp auto --threads 8\"");
-  command.add_option("--connect-timeout", arguments.connect_timeout_s, "Seconds for a connection")->check(kSeconds)->capture_default_str();
-  command.add_option("--read-timeout", arguments.read_timeout_s, "Seconds without a token, after which a reply counts as stalled")
-      ->check(kSeconds)
-      ->capture_default_str();
 }
 
 void add_load(CLI::App& command, BenchArguments& arguments) {
@@ -36,38 +30,6 @@ void add_load(CLI::App& command, BenchArguments& arguments) {
       ->capture_default_str();
   command.add_option("--rate", arguments.rate, "Requests a second, at random times, by at most --parallel users (-1: as users are free)")
       ->capture_default_str();
-  command.add_option("--client-cpus", arguments.client_cpus, "Processors of the client's threads: 0,2,4-7");
-}
-
-void add_dataset(CLI::App& command, BenchArguments& arguments) {
-  workbench::DatasetOptions& dataset = arguments.bench.dataset;
-  command.add_option("--dataset", dataset.dataset, "random, openqa, line_by_line, gsm8k, custom")->capture_default_str();
-  command.add_option("--dataset-path", dataset.path, "Its file; random has none");
-  command.add_option("--min-prompt-length", dataset.min_prompt_length, "Least tokens of a prompt, the chat template's included")
-      ->capture_default_str();
-  command.add_option("--max-prompt-length", dataset.max_prompt_length, "Most tokens of a prompt")->capture_default_str();
-  command.add_option("--prefix-length", dataset.prefix_length, "Tokens of a beginning that all random prompts share, besides")
-      ->capture_default_str();
-  command.add_flag("--allow-length-drift", arguments.bench.allow_length_drift,
-                   "Replies whose prompt or length is not what was asked for count as good");
-}
-
-void add_body(CLI::App& command, BenchArguments& arguments) {
-  workbench::BodyOptions& body = arguments.bench.body;
-  body.max_tokens = 2048;  // evalscope's
-  body.temperature = 0;    // evalscope's
-  command.add_option("--max-tokens", body.max_tokens, "Most tokens of a reply")->check(CLI::PositiveNumber)->capture_default_str();
-  command.add_option("--min-tokens", body.min_tokens, "Least tokens of a reply; as many as --max-tokens: exactly so many (ignore_eos)")
-      ->capture_default_str();
-  command.add_flag("--stream,!--no-stream", body.stream, "Replies as events (default), or whole: then there is no TTFT");
-  command.add_option("--temperature", body.temperature, "0: greedy")->capture_default_str();
-  command.add_option("--top-p", body.top_p, "Nucleus sampling");
-  command.add_option("--top-k", arguments.top_k, "Sampling among so many");
-  command.add_option("--frequency-penalty", arguments.frequency_penalty, "As in OpenAI's API");
-  command.add_option("--repetition-penalty", arguments.repetition_penalty, "As in vLLM's API");
-  command.add_option("--stop", arguments.stop, "Texts that end a reply");
-  command.add_option("--seed", body.seed, "Of sampling, of random prompts and of arrival times (default: 0, and none is sent)");
-  command.add_option("--extra-args", arguments.extra_args, "A JSON object whose fields go into each request, over all others");
 }
 
 // The fields that have no place of their own, then the user's, which win.
@@ -91,11 +53,57 @@ bool parse_number(std::string_view text, unsigned& number) {
 
 }  // namespace
 
+void add_time_outs(CLI::App& command, BenchArguments& arguments) {
+  command.add_option("--connect-timeout", arguments.connect_timeout_s, "Seconds for a connection")->check(kSeconds)->capture_default_str();
+  command.add_option("--read-timeout", arguments.read_timeout_s, "Seconds without a token, after which a reply counts as stalled")
+      ->check(kSeconds)
+      ->capture_default_str();
+}
+
+void add_client_options(CLI::App& command, BenchArguments& arguments) {
+  command.add_option("--tokenizer-path", arguments.bench.tokenizer_path,
+                     "Tokenizer and chat template of the model, to count its tokens (default: MODEL)");
+  command.add_option("--client-cpus", arguments.client_cpus, "Processors of the client's threads: 0,2,4-7");
+  add_time_outs(command, arguments);
+}
+
+void add_dataset_options(CLI::App& command, BenchArguments& arguments) {
+  workbench::DatasetOptions& dataset = arguments.bench.dataset;
+  command.add_option("--dataset", dataset.dataset, "random, openqa, line_by_line, gsm8k, custom")->capture_default_str();
+  command.add_option("--dataset-path", dataset.path, "Its file; random has none");
+  command.add_option("--min-prompt-length", dataset.min_prompt_length, "Least tokens of a prompt, the chat template's included")
+      ->capture_default_str();
+  command.add_option("--max-prompt-length", dataset.max_prompt_length, "Most tokens of a prompt")->capture_default_str();
+  command.add_option("--prefix-length", dataset.prefix_length, "Tokens of a beginning that all random prompts share, besides")
+      ->capture_default_str();
+  command.add_flag("--allow-length-drift", arguments.bench.allow_length_drift,
+                   "Replies whose prompt or length is not what was asked for count as good");
+}
+
+void add_request_options(CLI::App& command, BenchArguments& arguments) {
+  workbench::BodyOptions& body = arguments.bench.body;
+  body.max_tokens = 2048;  // evalscope's
+  body.temperature = 0;    // evalscope's
+  command.add_option("--max-tokens", body.max_tokens, "Most tokens of a reply")->check(CLI::PositiveNumber)->capture_default_str();
+  command.add_option("--min-tokens", body.min_tokens, "Least tokens of a reply; as many as --max-tokens: exactly so many (ignore_eos)")
+      ->capture_default_str();
+  command.add_flag("--stream,!--no-stream", body.stream, "Replies as events (default), or whole: then there is no TTFT");
+  command.add_option("--temperature", body.temperature, "0: greedy")->capture_default_str();
+  command.add_option("--top-p", body.top_p, "Nucleus sampling");
+  command.add_option("--top-k", arguments.top_k, "Sampling among so many");
+  command.add_option("--frequency-penalty", arguments.frequency_penalty, "As in OpenAI's API");
+  command.add_option("--repetition-penalty", arguments.repetition_penalty, "As in vLLM's API");
+  command.add_option("--stop", arguments.stop, "Texts that end a reply");
+  command.add_option("--seed", body.seed, "Of sampling, of random prompts and of arrival times (default: 0, and none is sent)");
+  command.add_option("--extra-args", arguments.extra_args, "A JSON object whose fields go into each request, over all others");
+}
+
 void add_bench_options(CLI::App& command, BenchArguments& arguments) {
   add_endpoint(command, arguments);
   add_load(command, arguments);
-  add_dataset(command, arguments);
-  add_body(command, arguments);
+  add_client_options(command, arguments);
+  add_dataset_options(command, arguments);
+  add_request_options(command, arguments);
   command.add_option("--name", arguments.bench.name, "Of the run: its folder and title (default: model and time)");
   command.add_option("--outputs-dir", arguments.outputs_dir, "Where the run's folder is made")->capture_default_str();
 }

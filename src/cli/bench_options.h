@@ -26,6 +26,12 @@ struct BenchArguments {
 // Endpoint, load, dataset and request; all of them optional.
 void add_bench_options(CLI::App& command, BenchArguments& arguments);
 
+// Parts of them, for commands that send such requests to other places. Of add_client_options: tokenizer, time-outs, processors.
+void add_client_options(CLI::App& command, BenchArguments& arguments);
+void add_dataset_options(CLI::App& command, BenchArguments& arguments);
+void add_request_options(CLI::App& command, BenchArguments& arguments);
+void add_time_outs(CLI::App& command, BenchArguments& arguments);
+
 // kInvalid, kUnsupported: names the option. program: of this process, for a server of its own.
 Result<workbench::BenchOptions> bench_options(const BenchArguments& arguments, const std::string& program);
 

@@ -24,6 +24,7 @@ void add_profile(CLI::App& app, int& exit_code);
 void add_levers(CLI::App& app, int& exit_code);
 void add_speed(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_eval(CLI::App& app, int& exit_code);
 void add_bench_matrix(CLI::App& bench, int& exit_code);
 void add_bench_compare(CLI::App& bench, int& exit_code);
 

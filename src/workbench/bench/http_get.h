@@ -1,4 +1,4 @@
-// What a server says of itself: one GET, on a connection of its own.
+// What a server says of itself, or is asked to do: one GET or POST, on a connection of its own.
 #pragma once
 
 #include <chrono>
@@ -17,5 +17,7 @@ struct HttpAnswer {
 // endpoint's target is what is asked for. kNotFound: no connection; kIo: the connection ended, or nothing came for so long; kInvalid:
 // no HTTP, or a body of more than 16 MiB.
 Result<HttpAnswer> http_get(const Endpoint& endpoint, std::chrono::milliseconds timeout);
+// The same as a POST without a body.
+Result<HttpAnswer> http_post(const Endpoint& endpoint, std::chrono::milliseconds timeout);
 
 }  // namespace teapot::workbench

@@ -1,0 +1,77 @@
+#include "workbench/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+
+namespace teapot::workbench {
+namespace {
+
+class LedgerTest : public ::testing::Test {
+ protected:
+  LedgerTest() { std::filesystem::remove_all(folder_); }
+  ~LedgerTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string folder_ = ::testing::TempDir() + "teapot_ledger_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::string path_ = folder_ + "/deep/ledger.jsonl";
+  Json settings_ = {{"alpha", 0.05}, {"parallel", {1, 4}}};
+};
+
+TEST_F(LedgerTest, GoesOnWhereItEndedAndHalfALineIsNone) {
+  {
+    auto ledger = Ledger::create(path_, settings_);
+    ASSERT_TRUE(ledger) << ledger.error().message;
+    ASSERT_TRUE(ledger->append({{"pair", 0}}));
+    ASSERT_TRUE(ledger->append({{"pair", 1}}));
+  }
+  std::ofstream(path_, std::ios::app) << "{\"pair\": 2, \"tp";
+  std::vector<Json> lines;
+  {
+    auto ledger = Ledger::resume(path_, settings_, lines);
+    ASSERT_TRUE(ledger) << ledger.error().message;
+    ASSERT_EQ(lines.size(), 2u);
+    EXPECT_EQ(lines[1]["pair"], 1);
+    ASSERT_TRUE(ledger->append({{"pair", 2}}));
+  }
+  ASSERT_TRUE(Ledger::resume(path_, settings_, lines));
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[2]["pair"], 2);
+}
+
+TEST_F(LedgerTest, OtherSettingsAreRefusedByName) {
+  ASSERT_TRUE(Ledger::create(path_, settings_));
+  std::vector<Json> lines;
+  const auto refusal = [&](const Json& settings) {
+    const auto ledger = Ledger::resume(path_, settings, lines);
+    return ledger ? "taken" : ledger.error().message;
+  };
+  Json other = settings_;
+  other["alpha"] = 0.1;
+  EXPECT_NE(refusal(other).find("alpha = 0.05, now 0.1"), std::string::npos) << refusal(other);
+  other = settings_;
+  other["more"] = true;
+  EXPECT_NE(refusal(other).find("no 'more'"), std::string::npos) << refusal(other);
+  other = {{"alpha", 0.05}};
+  EXPECT_NE(refusal(other).find("parallel = [1,4], now without"), std::string::npos) << refusal(other);
+  EXPECT_FALSE(Ledger::create(path_, settings_)) << "never written over";
+  EXPECT_EQ(Ledger::resume(path_ + "x", settings_, lines).error().kind, ErrorKind::kNotFound);
+}
+
+TEST_F(LedgerTest, WhatIsNoLedgerIsNamedWithItsLine) {
+  const auto message = [](std::string_view text) {
+    const auto parsed = parse_ledger(text, "file");
+    return parsed ? "sound" : parsed.error().message;
+  };
+  EXPECT_EQ(message("{\"settings\":{}}\n{}\n"), "sound");
+  EXPECT_NE(message("").find("no whole line"), std::string::npos);
+  EXPECT_NE(message("{\"settings\":{}}").find("no whole line"), std::string::npos);
+  EXPECT_NE(message("{\"pair\":1}\n").find("line 1: no settings"), std::string::npos);
+  EXPECT_NE(message("{\"settings\":{}}\n[1]\n").find("line 2: array"), std::string::npos);
+  EXPECT_NE(message("{\"settings\":{}}\n{}\nnonsense\n").find("line 3"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace teapot::workbench
