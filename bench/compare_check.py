@@ -124,7 +124,7 @@ def main():
         slow = [compare(options, options.slower, 1000 + seed, folder) for seed in range(options.runs)]
     different = sum(f["end"] == "null differs" or f["verdict"] in ("better", "worse") for f in equal)
     found = sum(f["verdict"] == "worse" for f in slow)
-    pairs = sorted(f["mean"]["pairs"] for f in slow)
+    pairs = sorted(f["mean"]["tpot"]["pairs"] for f in slow)
     print(f"equal servers called different: {different} of {options.runs}")
     print(f"slower by {100 * options.slower:g} % found: {found} of {options.runs}, after {pairs[len(pairs) // 2]} pairs in the median, "
           f"{pairs[-1]} at most")
