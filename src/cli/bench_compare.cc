@@ -60,8 +60,8 @@ workbench::ServerChoice choose(const ServerArguments& arguments, const std::stri
 Result<workbench::CompareServersOptions> servers_options(const CompareArguments& arguments) {
   for (const auto& [name, server] : {std::pair{"a", &arguments.a}, {"b", &arguments.b}}) {
     if (server->url.empty() == server->model_path.empty()) {
-      return fail(ErrorKind::kInvalid, "found {} --{} and --{}-serve; expected one of them", server->url.empty() ? "neither" : "both", name,
-                  name);
+      return fail(ErrorKind::kInvalid, "--{0}, --{0}-serve: found {1}; expected one of them", name,
+                  server->url.empty() ? "neither" : "both");
     }
     if (server->model_path.empty() && !server->serve_args.empty()) {
       return fail(ErrorKind::kInvalid, "--{}-args are for a server of our own: give --{}-serve MODEL instead of --{}", name, name, name);
