@@ -41,8 +41,8 @@ void add_cache_options(CLI::App& command, engine::SchedulerOptions& options) {
 }
 
 // "off", a number, or "auto", for an option that is 0, a number, or nothing.
-void add_count_or_auto(CLI::App& command, const std::string& option, const std::string& zero, uint32_t most, std::optional<uint32_t>& value,
-                       const std::string& help) {
+CLI::Option* add_count_or_auto(CLI::App& command, const std::string& option, const std::string& zero, uint32_t most,
+                               std::optional<uint32_t>& value, const std::string& help) {
   const auto parse = [zero, most](const std::string& text, std::optional<uint32_t>& parsed) {
     uint32_t number = 0;
     if (text == "auto") {
@@ -60,8 +60,8 @@ void add_count_or_auto(CLI::App& command, const std::string& option, const std::
     std::optional<uint32_t> ignored;
     return parse(text, ignored) ? std::string() : fmt::format("{}: expected {}, 1 to {}, or auto", text, zero, most);
   };
-  command.add_option_function<std::string>(
-             option, [parse, &value](const std::string& text) { parse(text, value); }, help)
+  return command.add_option_function<std::string>(
+                    option, [parse, &value](const std::string& text) { parse(text, value); }, help)
       ->check(CLI::Validator(check, fmt::format("{}|1..{}|auto", zero, most)))
       ->default_str("auto");
 }
@@ -116,9 +116,9 @@ void add_backend_options(CLI::App& command, ModelOptions& options) {
   command.add_flag("-v,--verbose", options.verbose, "Tell what became of every switch");
 }
 
-void add_draft_vocab_option(CLI::App& command, engine::EngineOptions& options) {
-  add_count_or_auto(command, "--draft-vocab", "full", 1u << 24, options.draft_vocab,
-                    "Ids that drafts are chosen from: the context's and the most frequent; auto: by what the head costs");
+CLI::Option* add_draft_vocab_option(CLI::App& command, engine::EngineOptions& options) {
+  return add_count_or_auto(command, "--draft-vocab", "full", 1u << 24, options.draft_vocab,
+                           "Ids that drafts are chosen from: the context's and the most frequent; auto: by what the head costs");
 }
 
 void add_model_options(CLI::App& command, ModelOptions& options) {

@@ -29,7 +29,7 @@ struct ModelOptions {
 void add_model_options(CLI::App& command, ModelOptions& options);
 // How several users share the engine: --max-queue, --max-seqs, --tpot-stretch.
 void add_scheduler_options(CLI::App& command, engine::EngineOptions& options);
-void add_draft_vocab_option(CLI::App& command, engine::EngineOptions& options);
+CLI::Option* add_draft_vocab_option(CLI::App& command, engine::EngineOptions& options);
 // Those of the backend and of weights alone, and --verbose.
 void add_backend_options(CLI::App& command, ModelOptions& options);
 

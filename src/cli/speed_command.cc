@@ -160,7 +160,7 @@ void add_speed(CLI::App& app, int& exit_code) {
   command->add_option("--prompts", arguments->prompts, "A file with a prompt a line, instead of random tokens")
       ->check(CLI::ExistingFile)
       ->needs(mtp);
-  add_draft_vocab_option(*command, arguments->model.engine);
+  add_draft_vocab_option(*command, arguments->model.engine)->needs(mtp);
   command->add_flag("--json", arguments->json, "As one JSON object");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

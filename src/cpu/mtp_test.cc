@@ -219,6 +219,27 @@ TEST_P(Mtp, ForksDraftLikeTheirSource) {
   EXPECT_EQ(runner.drafts(behind, 5), runner.drafts(runner.fed(tokens), 5));
 }
 
+// A page is full before the layer has seen it: forks that catch up in one step write to none that another reads.
+TEST_P(Mtp, ForksCatchUpTogetherAcrossAPagesEnd) {
+  const TinyMtpModel model(type());
+  Runner runner(model, options(2));
+  const std::vector<int32_t> tokens = random_tokens(8, 262);
+  const plan::SlotId slot = runner.open();
+  runner.feed(PlanKind::kModelMtp, slot, tokens, 0, 250, 64);
+  runner.feed(PlanKind::kModel, slot, tokens, 250, 262, 5);
+  const std::vector<plan::SlotId> forks = {runner.backend->fork_slot(slot, 262, 400).value(),
+                                           runner.backend->fork_slot(slot, 262, 400).value(), slot};
+  plan::StepPacket packet;
+  for (const plan::SlotId fork : forks) {
+    packet.sequences.push_back({fork, static_cast<uint32_t>(packet.tokens.size()), 12, 250});
+    packet.tokens.insert(packet.tokens.end(), tokens.begin() + 250, tokens.end());
+  }
+  ASSERT_TRUE(runner.step(PlanKind::kMtpState, packet, RowReturn::kNothing));
+  EXPECT_EQ(runner.backend->usage().pages, 6u);
+  const Guesses expected = runner.drafts(runner.fed(tokens), 5);
+  for (const Guesses& guesses : runner.drafts(forks, {5, 5, 5})) EXPECT_EQ(guesses, expected);
+}
+
 // One draft, among all ids or some of them, beside the step's raw logits.
 TEST_P(Mtp, APartOfTheHeadIsComparedAsTheWhole) {
   const TinyMtpModel model(type());

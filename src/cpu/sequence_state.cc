@@ -107,18 +107,23 @@ Status SequenceState::reach(uint32_t positions, KvPages& pages) {
 
 Status SequenceState::follow(const SequenceState& from, uint32_t position, KvPages& pages) {
   assert(table_.empty() && position <= from.committed_ && position <= capacity_);
+  mtp_committed_ = std::min(from.mtp_committed_, position);
   if (sizes_->page_bytes != 0) {
-    for (size_t i = 0; i < position / plan::kPagePositions; ++i) {
+    // Where the MTP layer is behind, it will write to each holder's page: with the same bits, but maybe at the same time.
+    const uint32_t written = sizes_->hidden_stride == 0 ? position : mtp_committed_;
+    for (size_t i = 0; i < written / plan::kPagePositions; ++i) {
       pages.share(from.table_[i]);
       table_.push_back(from.table_[i]);
       memory_.push_back(from.memory_[i]);
     }
+    const size_t shared = table_.size();
     TEAPOT_CHECK(reach(position, pages));
-    const uint32_t rest = position % plan::kPagePositions;
-    for (uint64_t part = 0; rest > 0 && part * sizes_->kv_layer_bytes < sizes_->page_bytes; ++part) {
-      const size_t last = table_.size() - 1;
-      std::memcpy(memory_[last] + part * sizes_->kv_layer_bytes, from.memory_[last] + part * sizes_->kv_layer_bytes,
-                  rest * sizes_->kv_row_bytes);
+    for (size_t page = shared; page < table_.size(); ++page) {
+      const uint64_t rows = std::min<uint64_t>(plan::kPagePositions, position - page * plan::kPagePositions);
+      for (uint64_t part = 0; part * sizes_->kv_layer_bytes < sizes_->page_bytes; ++part) {
+        std::memcpy(memory_[page] + part * sizes_->kv_layer_bytes, from.memory_[page] + part * sizes_->kv_layer_bytes,
+                    rows * sizes_->kv_row_bytes);
+      }
     }
   }
   current_window_ = from.current_window_;
@@ -127,7 +132,6 @@ Status SequenceState::follow(const SequenceState& from, uint32_t position, KvPag
   pending_ = from.pending_;
   hidden_positions_ = from.hidden_positions_;
   committed_ = draft_end_ = position;
-  mtp_committed_ = std::min(from.mtp_committed_, position);
   return {};
 }
 

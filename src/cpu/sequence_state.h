@@ -73,8 +73,8 @@ class SequenceState {
 
   // Pages for so many positions. kMemory leaves those that were had.
   Status reach(uint32_t positions, KvPages& pages);
-  // As after the first `position` tokens of `from`, in a state that holds none: shares its full pages, copies the rest. The own memory is
-  // for the caller to copy.
+  // As after the first `position` tokens of `from`, in a state that holds none: shares the full pages that nobody is going to write to any
+  // more, copies the rest. The own memory is for the caller to copy.
   Status follow(const SequenceState& from, uint32_t position, KvPages& pages);
 
   // Position `position` of a layer: [kv_heads*head_dim] kv type; the following ones up to the end of its page lie behind it.

@@ -194,6 +194,26 @@ TEST_P(Verify, ForksTakeWhatIsPendingWithThem) {
   expect_plain_state(reader, grandchild);
 }
 
+// A plain step has no log to write, and one to replay only where rows were accepted before it.
+TEST_P(Verify, WhatReplayAndLogTakeIsToldApart) {
+  for (const char* gdn : {"fused", "split"}) {
+    Reader reader(model_, options(2, gdn));
+    const plan::SlotId slot = reader.open(20);
+    const auto share_after = [&](uint32_t rows, StepKind kind) {
+      EXPECT_TRUE(reader.step({{slot, rows, rows, kind}}));
+      return reader.backend().shares().replaying;
+    };
+    EXPECT_EQ(share_after(1, StepKind::kDecode), 0);
+    EXPECT_GT(share_after(5, StepKind::kVerify), 0);
+    ASSERT_TRUE(reader.backend().accept(slot, 3));
+    const double replayed = share_after(1, StepKind::kDecode);
+    EXPECT_GT(replayed, 0);
+    EXPECT_LT(replayed, 1);
+    EXPECT_EQ(share_after(1, StepKind::kDecode), 0);
+    EXPECT_EQ(share_after(30, StepKind::kPrefill), 0);
+  }
+}
+
 // Steps with what each of a few sequences drew: rows that hold or don't, a token, a piece of a prompt; sometimes one is forked and the
 // fork goes on in its place.
 TEST_P(Verify, KindsInOneStepDoNotTouchEachOther) {

@@ -150,20 +150,24 @@ class Engine::Impl {
           report.active = fmt::format("{}", kReduced);
         }
       }
-    } else if (*options_.draft_vocab > 0 && *options_.draft_vocab < vocab) {
-      options_.scheduler.draft_vocab = options_.draft_vocab;
     } else {
-      report.active = "full";
+      const uint32_t whole = (*options_.draft_vocab + plan::kHeadRowGroup - 1) / plan::kHeadRowGroup * plan::kHeadRowGroup;
+      const bool reduced = whole > 0 && whole < vocab;
+      if (reduced) options_.scheduler.draft_vocab = whole;
+      report.active = reduced ? fmt::format("{}", whole) : "full";
+      if (reduced && whole != *options_.draft_vocab)
+        report.reason = fmt::format("whole groups of {} rows of the head", plan::kHeadRowGroup);
     }
     switches_.push_back(std::move(report));
     return {};
   }
 
-  // All shapes that can occur: a piece of a prompt may have any length.
+  // All shapes that can occur: a piece of a prompt may have any length. The largest comes first: what steps share of memory is taken once,
+  // and not by each plan anew.
   Status prepare_plans(plan::Backend& backend) {
     const SchedulerOptions& options = options_.scheduler;
     const auto prepare = [&](plan::PlanKind kind, uint32_t most) -> Status {
-      for (uint32_t rows = 1; rows <= most; ++rows) TEAPOT_CHECK(plans_->prepare({rows, kind}));
+      for (uint32_t rows = most; rows > 0; --rows) TEAPOT_CHECK(plans_->prepare({rows, kind}));
       return {};
     };
     const uint32_t seqs = options.max_seqs;

@@ -13,7 +13,7 @@
 namespace teapot::engine {
 
 constexpr uint32_t kMaxDrafts = 8;  // of a sequence in a step
-// The same, where the engine chooses: the fifth in a row seldom holds, and room for each takes 2 % of a state.
+// The same, where the engine chooses: the fifth in a row seldom holds, and room for each takes 5 % of a state.
 constexpr uint32_t kAutoDrafts = 4;
 
 struct SamplingParams {

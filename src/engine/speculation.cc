@@ -70,20 +70,23 @@ void Speculation::choose(std::span<const std::unique_ptr<Sequence>> sequences, u
   chains_.clear();
   deciding_.clear();
   model_rows_ = prompt_rows;
+  ordered_ = false;
   for (const auto& sequence : sequences) {
     if (!decodes(*sequence)) continue;
     const uint32_t most = limit(*sequence);
     const bool decided = fixed(*sequence).has_value();
+    ordered_ = ordered_ || (decided && most > 0);
     model_rows_ += decided ? 1 + most : 1;
     chains_.push_back({sequence.get(), most, !decided, 1});
     deciding_.push_back({decided ? 0 : most, lag(*sequence) > 0, sequence->acceptance->chances()});
   }
-  if (!chains_.empty() && gains_[chains_.size()].rests()) {
+  probing_ = nullptr;
+  if (chains_.empty()) return;
+  if (!ordered_ && gains_[chains_.size()].rests()) {
     for (DraftingSequence& sequence : deciding_) sequence.limit = 0;
   }
   const std::span<const uint32_t> depths = depth_.choose(deciding_, model_rows_, catch_up_ms_);
   record_.decided = std::ranges::any_of(depths, [](uint32_t depth) { return depth > 0; });
-  probing_ = nullptr;
   for (size_t i = 0; i < chains_.size(); ++i) {
     Chain& chain = chains_[i];
     if (!chain.chosen) continue;
@@ -231,7 +234,7 @@ void Speculation::ended(uint32_t tokens, uint32_t sequences, double ms) {
   if (record_.draft_steps > 0) record_.saved_ms = tokens * cost_.ms(sequences) / sequences - ms - record_.ms();
   if (record_.draft_steps == 0) {
     gains_[sequences].plain(ms);
-  } else if (record_.decided) {
+  } else if (record_.decided && !ordered_) {
     gains_[sequences].drafted(static_cast<double>(tokens) / sequences, ms + record_.ms());
   }
 }

@@ -104,6 +104,7 @@ class Speculation {
   std::vector<Sequence*> lagging_;
   std::vector<const Sequence*> in_step_;
   uint32_t model_rows_ = 0;  // of the step that comes, drafts among them
+  bool ordered_ = false;     // somebody drafts in any case: there is no round without to compare with
 };
 
 }  // namespace teapot::engine

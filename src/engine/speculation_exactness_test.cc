@@ -1,6 +1,7 @@
 // Drafts change no bit of a reply: engines that speculate in all ways, compared with one that does not.
-#include "engine/exactness_testing.h"
+#include <map>
 
+#include "engine/exactness_testing.h"
 #include "engine/golden_testing.h"
 
 namespace teapot::engine {
@@ -141,6 +142,23 @@ TEST_F(SpeculationExactness, ChoicesDraftEachForItself) {
   for (int i = 0; i < 4; ++i) expected.push_back(std::make_shared<CollectingSink>());
   ASSERT_TRUE(together->submit(wanted, {expected.begin(), expected.end()}));
   for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(reply_of(*sinks[i]).same(reply_of(*expected[i]))) << "choice " << i;
+}
+
+// What a draft can say changes what is drafted, and nothing else: a single group of ids, too.
+TEST_F(SpeculationExactness, AnyDraftVocabularyGivesTheSameBits) {
+  const auto alone = plain();
+  for (const auto& [wanted, active] : std::map<uint32_t, std::string>{{0, "full"}, {1, "16"}, {16, "16"}, {100, "112"}, {4090, "full"}}) {
+    auto model = model::load_model(testing::demo_model().string());
+    ASSERT_TRUE(model);
+    const auto drafting = Engine::create(*std::move(model), {}, {.backend = {.threads = 1, .bind = "off"}, .mtp = 3, .draft_vocab = wanted},
+                                         [](uint64_t, uint64_t) {});
+    ASSERT_TRUE(drafting) << wanted << ": " << drafting.error().message;
+    expect_equal(*alone, **drafting, kinds(words), fmt::format("{} ids", wanted));
+    const auto switches = (*drafting)->switches();
+    const auto report = std::ranges::find(switches, "draft-vocab", &plan::SwitchReport::name);
+    ASSERT_TRUE(report != switches.end());
+    EXPECT_EQ(report->active, active);
+  }
 }
 
 }  // namespace

@@ -114,6 +114,21 @@ TEST(Speculation, SequencesOfDifferentDepthsShareSteps) {
   }
 }
 
+// With one that always drafts there is no plain round to be seen: the others must not wait for it.
+TEST(Speculation, WhoDraftsByOrderKeepsNobodyFromDrafting) {
+  auto options = drafting(std::nullopt);
+  options.backend.step_ms = [](uint32_t rows) { return 20 + 0.5 * rows; };
+  FakeServer server(options);
+  GenerateRequest ordered = greedy(some_tokens(10, 1), 401);
+  ordered.draft_depth = 1;
+  const auto one = server.submit(ordered), other = server.submit(greedy(some_tokens(10, 2), 1201));
+  server.run();
+  EXPECT_EQ(one.ids(), greedy_reply(some_tokens(10, 1), 401));
+  EXPECT_EQ(other.ids(), greedy_reply(some_tokens(10, 2), 1201));
+  EXPECT_EQ(one.finish().timings.drafts.rounds, 200u);
+  EXPECT_EQ(server.backend.steps(), 1u + 200u);  // the other has ended before
+}
+
 // Plain steps leave the MTP layer behind, further than the states remember if nothing were done.
 TEST(Speculation, TheMtpLayerCatchesUp) {
   FakeServer server(drafting(0));

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu/backend.h"
+#include "model/model.h"
+#include "model/sizes.h"
+#include "test_data.h"
+
 namespace teapot::engine {
 namespace {
 
@@ -40,6 +45,25 @@ TEST(StateBudget, LittleMemoryIsNotOverdrawn) {
   const auto budget = state_budget(available(kGiB / 8), true, {});
   ASSERT_TRUE(budget);
   EXPECT_EQ(budget->running + budget->cache, 0u);
+}
+
+// inspect reckons without a backend: what it says of speculation is what states grow by, but for alignment.
+TEST(StateBudget, SpeculationTakesWhatInspectSays) {
+  const auto own_bytes = [](uint32_t drafts) -> uint64_t {
+    auto model = model::load_model(testing::demo_model().string());
+    EXPECT_TRUE(model);
+    EXPECT_TRUE(drafts == 0 || model->speculate(drafts));
+    const auto backend = cpu::create_backend({.threads = 1, .bind = "off"});
+    EXPECT_TRUE(backend && (*backend)->load(model->weights, model->layout, {}));
+    return (*backend)->state_bytes(0);
+  };
+  const auto model = model::load_model(testing::demo_model().string());
+  ASSERT_TRUE(model);
+  const uint64_t plain = own_bytes(0), hidden = model::hidden_bytes_per_sequence(model->config);
+  for (const uint32_t drafts : {1u, 4u, 8u}) {
+    const auto told = static_cast<double>(hidden + model::verify_log_bytes_per_sequence(model->config, drafts));
+    EXPECT_NEAR(static_cast<double>(own_bytes(drafts) - plain), told, 0.03 * told) << drafts;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "engine/step_cost.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace teapot::engine {
@@ -18,6 +19,7 @@ StepCost::StepCost(uint32_t max_rows) {
 }
 
 StepCost::Place StepCost::place(uint32_t rows) const {
+  assert(rows > 0);
   const auto next = std::ranges::upper_bound(rows_, rows);
   const auto node = static_cast<size_t>(next - rows_.begin()) - 1;
   if (next == rows_.end()) return {node, 0};

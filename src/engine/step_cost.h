@@ -1,4 +1,4 @@
-// What a step takes, by its rows: measured before the first request, and again with each step that runs. Decode thread only.
+// What a step takes, by its rows (1 or more): measured before the first request, and again with each step that runs. Decode thread only.
 #pragma once
 
 #include <cstddef>

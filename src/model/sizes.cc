@@ -80,7 +80,7 @@ uint64_t hidden_bytes_per_sequence(const ModelConfig& c) { return uint64_t{plan:
 
 uint64_t verify_log_bytes_per_sequence(const ModelConfig& c, uint32_t depth) {
   const uint64_t rows = uint64_t{2} * (depth + 1);
-  const uint64_t row = uint64_t{c.key_heads} * c.dk + uint64_t{c.value_heads} * c.dv + c.value_heads;
+  const uint64_t row = uint64_t{c.key_heads} * c.dk + uint64_t{c.value_heads} * c.dv + c.value_heads + c.conv_channels();
   return c.layer_count(Mixer::kGdn) * rows * row * sizeof(float);
 }
 

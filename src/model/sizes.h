@@ -24,7 +24,8 @@ uint64_t kv_bytes_per_token(const ModelConfig& config, uint64_t bytes_each);
 uint64_t state_bytes_per_sequence(const ModelConfig& config);
 
 // What speculation adds to a state: keys and values of the MTP layer, for one position; final hidden states; of the tokens of the last
-// verify step and of those accepted before it, what the recurrent states of all GDN layers would become (k, delta, alpha; f32).
+// verify step and of those accepted before it, what the GDN layers' recurrent states (k, delta, alpha) and convolution windows (the raw
+// inputs) would become, f32.
 uint64_t mtp_kv_bytes_per_token(const ModelConfig& config, uint64_t bytes_each);
 uint64_t hidden_bytes_per_sequence(const ModelConfig& config);
 uint64_t verify_log_bytes_per_sequence(const ModelConfig& config, uint32_t depth);

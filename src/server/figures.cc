@@ -126,7 +126,8 @@ const DistributionRow kDistributions[] = {
      {{"teapot_draft_catch_up_seconds", "The MTP layer, with tokens that were decoded without it."}, kTokenSeconds}},
     {Distribution::kReplay,
      {{"teapot_step_replay_seconds",
-       "Of a step with drafts or after one: moving recurrent states over accepted tokens, and keeping the log of drafts."},
+       "Of a step with drafts or after one: moving recurrent states over accepted tokens, their way through memory (which a step without "
+       "has, too) included, and keeping the log of drafts."},
       kHostSeconds}},
     {Distribution::kSample, {{"teapot_step_sample_seconds", "Sampling after a step, and whether its drafts hold."}, kHostSeconds}},
 };

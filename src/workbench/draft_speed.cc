@@ -110,15 +110,24 @@ class Bench {
     std::vector<DraftSpeed> speeds(settings.size());
     std::vector<std::vector<double>> ms(settings.size()), gains(settings.size());
     for (size_t i = 0; i < settings.size(); ++i) speeds[i] = {.c = c, .setting = settings[i]};
+    std::vector<double> of_turn(settings.size());
     for (uint32_t turn = 0; turn < options_.repeat; ++turn) {
       replies_.assign(c, {});
       TEAPOT_CHECK(reply(c, turn, 0u, nullptr));  // reads the prompts, too: from now on they are cached
       for (size_t i = 0; i < settings.size(); ++i) {
         const size_t at = (i + turn) % settings.size();
         TEAPOT_CHECK(reply(c, turn, settings[at], &speeds[at]));
-        ms[at].push_back(tpot_ms_);
+        of_turn[at] = tpot_ms_;
       }
-      for (size_t i = 0; i < settings.size(); ++i) gains[i].push_back(ms[0].back() / ms[i].back());
+      if (std::ranges::min(of_turn) <= 0) continue;
+      for (size_t i = 0; i < settings.size(); ++i) {
+        ms[i].push_back(of_turn[i]);
+        gains[i].push_back(of_turn[0] / of_turn[i]);
+      }
+    }
+    if (ms[0].empty()) {
+      return fail(ErrorKind::kInvalid, "speed: in no turn did {} repl{} of at most {} tokens decode long enough to be measured", c,
+                  c == 1 ? "y" : "ies at a time", options_.gen);
     }
     for (size_t i = 0; i < settings.size(); ++i) {
       speeds[i].tpot_ms = Spread::of(ms[i]);
@@ -180,7 +189,7 @@ class Bench {
     return {};
   }
 
-  // ms of a token while all are decoding: replies end at different steps.
+  // ms of a token while all are decoding: replies end at different steps. Not above 0: some ended before others began.
   static double window_ms(const std::vector<std::shared_ptr<TimedSink>>& sinks) {
     Clock::time_point begin = Clock::time_point::min(), end = Clock::time_point::max();
     for (const auto& sink : sinks) {
@@ -192,7 +201,7 @@ class Bench {
       tokens += static_cast<size_t>(std::ranges::count_if(sink->times, [&](Clock::time_point t) { return t > begin && t <= end; }));
     }
     const double ms = std::chrono::duration<double, std::milli>(end - begin).count();
-    return ms * static_cast<double>(sinks.size()) / static_cast<double>(std::max<size_t>(1, tokens));
+    return tokens == 0 ? 0 : ms * static_cast<double>(sinks.size()) / static_cast<double>(tokens);
   }
 
   engine::Engine& engine_;
@@ -200,7 +209,7 @@ class Bench {
   StepSums& sums_;
   Forced& forced_;
   std::vector<std::vector<int32_t>> replies_;  // [sequences] true ones, of the turn
-  double tpot_ms_ = 0;
+  double tpot_ms_ = 0;                         // of the last replies, as window_ms has it
 };
 
 Status check(const DraftSpeedOptions& options) {

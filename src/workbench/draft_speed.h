@@ -29,7 +29,8 @@ struct DraftSpeedOptions {
   uint32_t prompt = 256;                           // tokens, different ones, where there are no prompts
   uint32_t gen = 128;                              // tokens of a reply
   uint32_t repeat = 5;                             // replies with each setting
-  std::vector<std::vector<int32_t>> prompts = {};  // taken in turn; replies end where the model ends them
+  std::vector<std::vector<int32_t>> prompts = {};  // taken in turn; replies end where the model ends them: turns whose replies are so
+                                                   // short that they never decode together have no TPOT, and count for nothing
 };
 
 struct DraftSpeed {
@@ -52,7 +53,8 @@ struct DraftSpeeds {
   std::vector<plan::SwitchReport> levers;
 };
 
-// Loads the model with engine options of its own making: room for all sequences and the deepest drafts. kUnsupported without an MTP layer.
+// Loads the model with engine options of its own making: room for all sequences and the deepest drafts. kUnsupported without an MTP layer,
+// kInvalid where no turn could be measured.
 Result<DraftSpeeds> measure_draft_speed(const std::string& path, const engine::EngineOptions& engine, const DraftSpeedOptions& options,
                                         const engine::LoadHooks& hooks, const std::function<void(const std::string& what)>& progress);
 
