@@ -57,8 +57,7 @@ class Adder {
     }
     Name name = 0;
     if (piece.cause == Cause::kHost) name = trace_.host[piece.index].name;
-    if (piece.cause == Cause::kReplay || piece.cause == Cause::kQueued || piece.cause == Cause::kLaunch)
-      name = trace_.device[piece.index].name;
+    if (piece.cause == Cause::kQueued || piece.cause == Cause::kLaunch) name = trace_.device[piece.index].name;
     Gap& gap = gaps_[{piece.kind, piece.cause, name}];
     ++gap.count;
     gap.ns += piece.ns();
@@ -146,7 +145,7 @@ std::string_view name_of(Cause cause) {
     case Cause::kSlice:
       return "runs";
     case Cause::kReplay:
-      return "within a replay, before";
+      return "between kernels of one replay";
     case Cause::kQueued:
       return "already submitted:";
     case Cause::kLaunch:
