@@ -20,6 +20,8 @@ struct Arguments {
 };
 
 Status profile(const Arguments& arguments) {
+  if (arguments.model.model.empty()) return fail(ErrorKind::kInvalid, "model is required\nRun with --help for more.");
+  if (arguments.out.empty()) return fail(ErrorKind::kInvalid, "--out is required\nRun with --help for more.");
   std::error_code error;
   std::filesystem::create_directories(arguments.out, error);
   if (error) return fail(ErrorKind::kIo, "{}: cannot be made: {}", arguments.out, error.message());
@@ -52,8 +54,12 @@ void add_profile(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0u, engine::kMaxDrafts))
       ->capture_default_str();
   command->add_option("--steps", options.steps, "Steps that are recorded")->check(CLI::Range(1, 10'000))->capture_default_str();
-  command->add_option("--out", arguments->out, "Folder for profile.txt, profile.json and trace.json")->required();
-  command->callback([arguments, &exit_code] {
+  command->add_option("--out", arguments->out, "Folder for profile.txt, profile.json and trace.json; required");
+  // What a subcommand does not need is asked for by profile() itself.
+  command->get_option("model")->required(false);
+  const CLI::App* import = add_profile_import(*command, exit_code);
+  command->callback([command, import, arguments, &exit_code] {
+    if (command->got_subcommand(import)) return;
     if (const Status status = profile(*arguments); !status) exit_code = report(status.error());
   });
 }

@@ -1,6 +1,7 @@
 #include "workbench/trace/import.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,11 @@ Read<Trace> read_timelines(const Source& source, const Rules& rules, const Impor
   RawTrace raw;
   for (const std::string& path : source.timelines) {
     TEAPOT_TRY(ByteStream stream, ByteStream::open(path));
-    const Read<void> done = read_json_trace(stream, raw, options.progress);
+    std::error_code unknown;
+    const uint64_t size = std::filesystem::file_size(path, unknown);
+    std::function<void(uint64_t)> progress;
+    if (options.progress && !unknown) progress = [&](uint64_t read) { options.progress(read, size); };
+    const Read<void> done = read_json_trace(stream, raw, progress);
     format = format_of(raw);
     if (!done) return std::unexpected(done.error());
   }

@@ -13,7 +13,7 @@ struct ImportOptions {
   std::string format = "auto";  // or what the trace must turn out to be
   std::optional<int64_t> rank;  // only this one
   AnalysisOptions analysis;
-  std::function<void(uint64_t)> progress;  // bytes of the file that were read
+  std::function<void(uint64_t, uint64_t)> progress;  // bytes of the timeline that were read, and that it has
 };
 
 struct ImportFault {

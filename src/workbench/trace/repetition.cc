@@ -77,27 +77,44 @@ bool explains(const Sequence& sequence, size_t period) {
     tokens[sequence.symbols[i]].first += returned;
     ++tokens[sequence.symbols[i]].second;
   }
-  const auto enough = [](size_t part, size_t whole) { return static_cast<double>(part) >= kExplained * static_cast<double>(whole); };
   bool any = false;
   for (const auto& [returned, seen] : tokens) {
-    if (seen > 1 && !enough(returned, seen)) return false;
+    if (seen > 1 && 2 * returned < seen) return false;  // a step with a slice more or less loses one return, a wrong period nearly all
     any |= returned > 0;
   }
-  return any && enough(same, sequence.symbols.size() - period);
+  return any && static_cast<double>(same) >= kExplained * static_cast<double>(sequence.symbols.size() - period);
 }
 
-// The place within the period with the longest median gap before it.
-size_t phase_of(const Sequence& sequence, size_t period) {
+int64_t median(std::vector<int64_t>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+// Where the first step begins: before which sequence of names the device idles longest, in the middle. It is known by its names, not by
+// counting, as a step may have a slice more or less; it must stand in at least half of the periods.
+size_t first_begin(const Sequence& sequence, size_t period) {
+  struct Place {
+    size_t first = 0;
+    std::vector<int64_t> gaps;
+  };
+  std::map<std::vector<uint32_t>, Place> places;
+  const size_t context = std::min(kContext, period);
+  for (size_t i = 0; i + context <= sequence.symbols.size(); ++i) {
+    const auto begin = sequence.symbols.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto [at, is_first] = places.try_emplace({begin, begin + static_cast<std::ptrdiff_t>(context)});
+    if (is_first) at->second.first = i;
+    if (i > 0) at->second.gaps.push_back(sequence.gap[i]);  // before the first slice of all nothing is known
+  }
+  const size_t periods = sequence.symbols.size() / period;
   size_t best = 0;
   int64_t longest = INT64_MIN;
-  for (size_t phase = 0; phase < period; ++phase) {
-    std::vector<int64_t> gaps;
-    for (size_t i = phase == 0 ? period : phase; i < sequence.gap.size(); i += period) gaps.push_back(sequence.gap[i]);
-    const auto middle = gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2);
-    std::ranges::nth_element(gaps, middle);
-    if (*middle > longest) {
-      longest = *middle;
-      best = phase;
+  for (auto& [names, place] : places) {
+    if (place.gaps.empty() || 2 * (place.gaps.size() + (place.first == 0)) < periods) continue;
+    const int64_t gap = median(place.gaps);
+    if (gap > longest || (gap == longest && place.first < best)) {
+      longest = gap;
+      best = place.first;
     }
   }
   return best;
@@ -116,7 +133,7 @@ size_t next_begin(const Sequence& sequence, size_t begin, size_t period) {
   size_t best = expected, most = kAlike - 1;
   for (size_t away = 0; away <= reach && most < kContext; ++away) {
     for (const size_t place : {expected - away, expected + away}) {
-      if (place >= sequence.symbols.size()) continue;
+      if (place >= sequence.symbols.size() || sequence.symbols[place] != sequence.symbols[begin]) continue;
       const size_t same = alike(sequence, begin, place);
       if (same > most) {
         most = same;
@@ -136,7 +153,7 @@ size_t steps_by_repetition(Trace& trace, const Rules& rules) {
   const auto period = std::ranges::find_if(distances, [&](size_t distance) { return explains(sequence, distance); });
   if (period == distances.end()) return 0;
   size_t steps = 0;
-  for (size_t begin = phase_of(sequence, *period); begin < sequence.symbols.size(); ++steps) {
+  for (size_t begin = first_begin(sequence, *period); begin < sequence.symbols.size(); ++steps) {
     const size_t next = std::min(next_begin(sequence, begin, *period), sequence.symbols.size());
     for (size_t i = begin; i < next; ++i) trace.device[i].step = static_cast<uint32_t>(steps);
     begin = next;

@@ -46,7 +46,8 @@ std::string classes_table(const Analysis& analysis) {
     rows += fmt::format("<tr>{}<td>{:.1f}</td><td>{:.1f}</td><td class=\"text\">{}</td></tr>\n", class_cell(kind),
                         per_step(analysis, us(analysis.counted_ns[c])), share(analysis, analysis.counted_ns[c]), meaning_of(kind));
   }
-  return "<h2>Where a step's time goes</h2>\n" + table("<th>class</th><th>µs a step</th><th>%</th><th>the device …</th>", rows);
+  return "<h2>Where a step's time goes</h2>\n" +
+         table("<th>class</th><th>µs a step</th><th>%</th><th style=\"text-align: left\">the device …</th>", rows);
 }
 
 std::string operators_table(const Analysis& analysis) {
@@ -112,7 +113,8 @@ std::string advice_table(const Analysis& analysis) {
       "<h2>Levers</h2>\n<p class=\"note\">For each class over 5 % of the step. Expected: change of TPOT in %, negative is faster, as the "
       "source has it.</p>\n" +
       table(
-          "<th>class</th><th>measured</th><th style=\"text-align: left\">lever</th><th>expected</th><th>what it does</th><th>evidence</th>",
+          "<th>class</th><th>measured</th><th style=\"text-align: left\">lever</th><th>expected</th><th style=\"text-align: left\">what it "
+          "does</th><th style=\"text-align: left\">evidence</th>",
           rows);
   if (!advice.tune.empty()) text += fmt::format("<p>Measure them: <code>{}</code></p>\n", escape_html(advice.tune));
   return text;

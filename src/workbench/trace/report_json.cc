@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "workbench/trace/advice.h"
+#include "workbench/trace/ranks.h"
+
 namespace teapot::workbench::trace {
 namespace {
 
@@ -119,10 +122,25 @@ Json to_json(const Analysis& analysis) {
   return json;
 }
 
-Json to_json(const std::vector<Analysis>& ranks) {
-  if (ranks.size() == 1) return to_json(ranks.front());
-  Json json = {{"outcome", "ok"}, {"ranks", Json::array()}};
-  for (const Analysis& rank : ranks) json["ranks"].push_back(to_json(rank));
+Json to_json(const std::vector<Analysis>& ranks, const std::optional<Comparison>& against) {
+  Json json;
+  if (ranks.size() == 1) {
+    json = to_json(ranks.front());
+    json["advice"] = to_json(advise(ranks.front()));
+  } else {
+    json = {{"outcome", "ok"}, {"ranks", Json::array()}, {"slowest_first", Json::array()}};
+    for (const Analysis& rank : ranks) {
+      json["ranks"].push_back(to_json(rank));
+      json["ranks"].back()["advice"] = to_json(advise(rank));
+    }
+    for (const RankTimes& rank : compare_ranks(ranks)) {
+      json["slowest_first"].push_back({{"rank", rank.rank},
+                                       {"wall_us", rounded(rank.wall_us)},
+                                       {"waits_for_another_rank_us", rounded(rank.waiting_us)},
+                                       {"own_us", rounded(rank.own_us())}});
+    }
+  }
+  if (against) json["against"] = to_json(*against);
   return json;
 }
 

@@ -85,7 +85,7 @@ void add_by_name(const Folder& folder, const Source& kind, std::vector<Source>& 
     if (packed_or_plain(name, "trace_view.json") || (name.starts_with("msprof") && packed_or_plain(name, ".json"))) {
       ascend.timelines.push_back(file.string());
     } else if (name.starts_with("kernel_details") || name.starts_with("op_summary")) {
-      if (name.ends_with(".csv")) ascend.tables.push_back(file.string());
+      if (packed_or_plain(name, ".csv")) ascend.tables.push_back(file.string());
     } else if (packed_or_plain(name, ".pt.trace.json")) {
       sources.push_back(single(file));
       sources.back().timelines.push_back(file.string());
