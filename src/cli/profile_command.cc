@@ -9,6 +9,8 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "workbench/profile.h"
+#include "workbench/trace/import.h"
+#include "workbench/trace/report_text.h"
 
 namespace teapot::cli {
 namespace {
@@ -19,6 +21,14 @@ struct Arguments {
   std::string out;
 };
 
+// The trace read again, as `teapot profile import` does: one analysis for everybody's.
+Result<std::string> classes_of(const std::string& trace) {
+  TEAPOT_TRY(const auto rules, workbench::trace::Rules::create(nullptr, ""));
+  const auto ranks = workbench::trace::import_traces({trace}, rules, {});
+  if (!ranks) return fail(ErrorKind::kInternal, "{}", ranks.error().fault.message);
+  return workbench::trace::to_text(*ranks, std::nullopt);
+}
+
 Status profile(const Arguments& arguments) {
   if (arguments.model.model.empty()) return fail(ErrorKind::kInvalid, "model is required\nRun with --help for more.");
   if (arguments.out.empty()) return fail(ErrorKind::kInvalid, "--out is required\nRun with --help for more.");
@@ -27,11 +37,12 @@ Status profile(const Arguments& arguments) {
   if (error) return fail(ErrorKind::kIo, "{}: cannot be made: {}", arguments.out, error.message());
   TEAPOT_TRY(const LoadedBackend loaded, load_backend(arguments.model, arguments.profile.drafts));
   TEAPOT_TRY(const workbench::Profile measured, workbench::measure_profile(loaded.model, *loaded.backend, arguments.profile));
-  const std::string text = workbench::to_text(measured);
   const std::filesystem::path folder(arguments.out);
-  TEAPOT_CHECK(write_file(folder / "profile.txt", text));
   TEAPOT_CHECK(write_file(folder / "profile.json", dump_json(workbench::to_json(measured)) + "\n"));
-  TEAPOT_CHECK(write_file(folder / "trace.json", dump_json(workbench::chrome_trace(measured.traces)) + "\n"));
+  TEAPOT_CHECK(write_file(folder / "trace.json", dump_json(workbench::chrome_trace(measured)) + "\n"));
+  TEAPOT_TRY(const std::string classes, classes_of((folder / "trace.json").string()));
+  const std::string text = workbench::to_text(measured) + "\n" + classes;
+  TEAPOT_CHECK(write_file(folder / "profile.txt", text));
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     return fail(ErrorKind::kIo, "the answer cannot be written");
   }
