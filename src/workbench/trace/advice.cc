@@ -58,7 +58,7 @@ Advice advise(const Analysis& analysis) {
     if (advice.server != kOurs) add_levers(std::string(kOurs), entry.kind, entry.levers);
     if (!entry.levers.empty()) advice.classes.push_back(std::move(entry));
   }
-  std::ranges::stable_sort(advice.classes, std::greater(), &ClassAdvice::percent);
+  std::ranges::sort(advice.classes, std::greater(), [](const ClassAdvice& entry) { return std::pair(entry.percent, entry.kind); });
   for (const ClassAdvice& entry : advice.classes) {
     for (const Lever& lever : entry.levers) {
       if (lever.server == advice.server && (!lever.expected || lever.expected->first < 0) &&

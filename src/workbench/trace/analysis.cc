@@ -67,7 +67,9 @@ class Adder {
     for (Operator& op : operators_) {
       if (op.calls > 0 || op.owned_ns > 0) analysis.operators.push_back(std::move(op));
     }
-    std::ranges::stable_sort(analysis.operators, std::greater(), [](const Operator& op) { return std::pair(op.owned_ns, op.ns); });
+    std::ranges::sort(analysis.operators, [](const Operator& a, const Operator& b) {
+      return std::tie(b.owned_ns, b.ns, a.name, a.kind) < std::tie(a.owned_ns, a.ns, b.name, b.kind);
+    });
     // Collectives of other turns are one cause.
     std::map<std::tuple<Class, Cause, std::string>, Gap> gaps;
     for (const auto& [key, gap] : gaps_) {
@@ -80,13 +82,16 @@ class Adder {
       const auto& [kind, cause, name] = key;
       analysis.gaps.push_back({kind, cause, name, gap.count, gap.ns});
     }
-    std::ranges::stable_sort(analysis.gaps, std::greater(), &Gap::ns);
+    std::ranges::sort(analysis.gaps,
+                      [](const Gap& a, const Gap& b) { return std::tie(b.ns, a.name, a.cause) < std::tie(a.ns, b.name, b.cause); });
     for (auto& [key, collective] : collectives_) {
       collective.name = key.first;
       collective.bytes = key.second;
       analysis.collectives.push_back(collective);
     }
-    std::ranges::stable_sort(analysis.collectives, std::greater(), &Collective::ns);
+    std::ranges::sort(analysis.collectives, [](const Collective& a, const Collective& b) {
+      return std::tie(b.ns, a.name, a.bytes) < std::tie(a.ns, b.name, b.bytes);
+    });
     analysis.collective_calls = std::move(calls_);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace teapot::workbench::trace {
 namespace {
@@ -38,7 +39,10 @@ Comparison compare(const Analysis& before, const Analysis& after) {
     of(op).after_us = static_cast<double>(op.ns) / after_steps;
   }
   for (const auto& [key, change] : changes) result.operators.push_back(change);
-  std::ranges::stable_sort(result.operators, std::greater(), [](const OperatorChange& change) { return std::abs(change.change_us()); });
+  std::ranges::sort(result.operators, [](const OperatorChange& a, const OperatorChange& b) {
+    const double x = std::abs(a.change_us()), y = std::abs(b.change_us());
+    return x != y ? x > y : std::tie(a.name, a.kind) < std::tie(b.name, b.kind);
+  });
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -107,7 +108,7 @@ std::expected<std::vector<Analysis>, ImportFault> import_traces(const std::vecto
                     "unknown",
                     paths.front()});
   }
-  std::ranges::stable_sort(result, {}, &Analysis::rank);
+  std::ranges::sort(result, [](const Analysis& a, const Analysis& b) { return std::tie(a.rank, a.input) < std::tie(b.rank, b.input); });
   return result;
 }
 

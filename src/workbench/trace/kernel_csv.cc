@@ -260,8 +260,9 @@ void take_bytes(const Trace& csv, Trace& trace) {
   for (auto& [name, rows] : listed) {
     const auto found = shown.find(name);
     if (found == shown.end()) continue;
-    std::ranges::stable_sort(rows, {}, [](const DeviceSlice* slice) { return slice->start; });
-    std::ranges::stable_sort(found->second, {}, [](const DeviceSlice* slice) { return slice->start; });
+    const auto by_start = [](const DeviceSlice* slice) { return std::pair(slice->start, slice); };
+    std::ranges::sort(rows, {}, by_start);
+    std::ranges::sort(found->second, {}, by_start);
     for (size_t i = 0; i < found->second.size(); ++i) {
       DeviceSlice& slice = *found->second[i];
       if (rows.size() == found->second.size()) {

@@ -36,7 +36,7 @@ std::vector<RankTimes> compare_ranks(const std::vector<Analysis>& ranks) {
     const double steps = static_cast<double>(std::max<uint64_t>(rank.counted, 1)) * 1000;
     result.push_back({rank.rank, static_cast<double>(rank.counted_wall_ns()) / steps, static_cast<double>(waiting) / steps});
   }
-  std::ranges::stable_sort(result, std::greater(), &RankTimes::own_us);
+  std::ranges::sort(result, std::greater(), [](const RankTimes& rank) { return std::pair(rank.own_us(), -rank.rank); });
   return result;
 }
 

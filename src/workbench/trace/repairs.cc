@@ -1,6 +1,7 @@
 #include "workbench/trace/repairs.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace teapot::workbench::trace {
 namespace {
@@ -76,7 +77,9 @@ void set_clock(std::vector<DeviceSlice>& slices, Repairs& repairs) {
 Repairs repair(Trace& trace) {
   Repairs repairs;
   drop_timeless(trace.device, repairs);
-  std::ranges::stable_sort(trace.device, {}, &DeviceSlice::start);
+  std::ranges::sort(trace.device, [](const DeviceSlice& a, const DeviceSlice& b) {
+    return std::tie(a.start, a.end, a.stream, a.name) < std::tie(b.start, b.end, b.stream, b.name);
+  });
   drop_parts(trace.device);
   clip(trace.device, trace.streams.size(), repairs);
   set_clock(trace.device, repairs);

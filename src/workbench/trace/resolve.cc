@@ -1,6 +1,7 @@
 #include "workbench/trace/resolve.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -58,7 +59,9 @@ Read<Trace> resolve(RawTrace&& raw, const Rules& rules, const std::string& sourc
 }
 
 void order_markers(std::vector<Marker>& markers) {
-  std::ranges::stable_sort(markers, {}, &Marker::start);
+  // Of those that begin together the longest comes first: the others lie within it.
+  std::ranges::sort(markers,
+                    [](const Marker& a, const Marker& b) { return std::tie(a.start, b.end, a.id) < std::tie(b.start, a.end, b.id); });
   const bool ids = std::ranges::any_of(markers, [](const Marker& marker) { return !marker.id.empty(); });
   std::vector<Marker> kept;
   std::unordered_map<uint32_t, size_t> last;  // kept of each process

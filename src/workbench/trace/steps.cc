@@ -71,7 +71,7 @@ Read<Steps> find_steps(Trace& trace, const Rules& rules, const std::string& sour
   result.empty_markers = count - order.size();
   if (order.empty())
     return refuse("no steps found", fmt::format("{}: {} markers of steps, but nothing was launched during them", source, count));
-  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return steps[i].start; });
+  std::ranges::sort(order, {}, [&](uint32_t i) { return std::pair(steps[i].start, i); });
   std::vector<uint32_t> place(count, kNoStep);
   for (size_t n = 0; n < order.size(); ++n) {
     place[order[n]] = static_cast<uint32_t>(n);

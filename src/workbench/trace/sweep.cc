@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace teapot::workbench::trace {
 namespace {
@@ -21,7 +22,11 @@ Class launch_class(Class kind) { return kind == Class::kSyncCopy ? Class::kSyncC
 
 }  // namespace
 
-Sweep::Sweep(Trace& trace) : trace_(trace) { std::ranges::stable_sort(trace.host, {}, &HostSlice::start); }
+Sweep::Sweep(Trace& trace) : trace_(trace) {
+  std::ranges::sort(trace.host, [](const HostSlice& a, const HostSlice& b) {
+    return std::tie(a.start, b.end, a.thread, a.name) < std::tie(b.start, a.end, b.thread, b.name);
+  });
+}
 
 // What lies in the step: what was there before and has not ended, and what starts before it ends.
 void Sweep::take(const Step& step) {
@@ -38,11 +43,12 @@ void Sweep::take(const Step& step) {
 // Per thread, the innermost slice at each time. By start, of equal ones the longer first: each new slice lies upon all that are open.
 void Sweep::flatten() {
   std::vector<uint32_t> order = host_;
-  std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+  std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
     const HostSlice &x = trace_.host[a], &y = trace_.host[b];
     if (x.thread != y.thread) return x.thread < y.thread;
     if (x.start != y.start) return x.start < y.start;
-    return x.end > y.end;
+    if (x.end != y.end) return x.end > y.end;
+    return a < b;
   });
   threads_.clear();
   std::vector<uint32_t> open;
