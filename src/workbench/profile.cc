@@ -51,7 +51,7 @@ std::vector<OpBytes> bytes_of(const std::vector<plan::OpTraffic>& traffic, const
 }  // namespace
 
 Result<Profile> measure_profile(const model::Model& model, plan::Backend& backend, const ProfileOptions& options) {
-  Profile profile{options, backend.workers(), 0, 0, 0, {}, {}};
+  Profile profile{options, backend.workers(), 0, 0, 0, {}, {}, {}};
   engine::PlanCache plans(backend, model);
   engine::OpenSlots slots(backend);
   const uint32_t c = options.sequences, rows = options.drafts + 1;
@@ -94,7 +94,8 @@ Result<Profile> measure_profile(const model::Model& model, plan::Backend& backen
   backend.traffic(traffic);
   TEAPOT_TRY(const double after, reader.pass(kernel, profile.workers));
   profile.read_gbs = (before + after) / 2;
-  profile.rows = profile_rows(profile.traces, bytes_of(traffic, profile.traces.back().ops));
+  profile.op_bytes = bytes_of(traffic, profile.traces.back().ops);
+  profile.rows = profile_rows(profile.traces, profile.op_bytes);
   return profile;
 }
 

@@ -31,6 +31,11 @@ struct ProfileRow {
   uint64_t bytes = 0;    // what must be moved; 0 for phases
 };
 
+struct OpBytes {
+  std::string part;  // of the model
+  uint64_t bytes = 0;
+};
+
 struct Profile {
   ProfileOptions options;
   size_t workers = 0;
@@ -39,21 +44,19 @@ struct Profile {
   double replay_us = 0;  // of that: accepted tokens moved into recurrent states, and the log of drafts
   std::vector<ProfileRow> rows;
   std::vector<plan::StepTrace> traces;  // [steps]
+  std::vector<OpBytes> op_bytes;        // [ops of the plan]
 };
 
 // model: loaded into the backend. The thread that calls runs the steps. kMemory where states or the read test do not fit.
 Result<Profile> measure_profile(const model::Model& model, plan::Backend& backend, const ProfileOptions& options);
 
 // Adds up the traces of steps of one plan; bytes of op i of the plan: op_bytes[i].
-struct OpBytes {
-  std::string part;  // of the model
-  uint64_t bytes = 0;
-};
 std::vector<ProfileRow> profile_rows(const std::vector<plan::StepTrace>& traces, const std::vector<OpBytes>& op_bytes);
 
 std::string to_text(const Profile& profile);
 Json to_json(const Profile& profile);
-// For chrome://tracing and ui.perfetto.dev: a track a worker, with its phases, its waits and its serial pieces.
-Json chrome_trace(const std::vector<plan::StepTrace>& traces);
+// Our trace format, "teapot-trace", for `teapot profile import` and for ui.perfetto.dev: a track a worker with its ops (by phase; serial
+// pieces are ops, too) and its waits, a track of steps and of what lies between them. An op's bytes are spread evenly over its slices.
+Json chrome_trace(const Profile& profile);
 
 }  // namespace teapot::workbench

@@ -53,32 +53,4 @@ Json to_json(const Profile& profile) {
           {"replay_us", profile.replay_us},         {"rows", std::move(rows)}};
 }
 
-Json chrome_trace(const std::vector<plan::StepTrace>& traces) {
-  Json events = Json::array();
-  const uint64_t origin = traces.empty() ? 0 : traces.front().began;
-  const auto us = [](uint64_t ticks) { return static_cast<double>(ticks) / ticks_per_ns() / 1000; };
-  const auto add = [&](const std::string& name, const char* category, size_t worker, uint64_t from, uint64_t to) {
-    if (to <= from) return;
-    events.push_back(
-        {{"name", name}, {"cat", category}, {"ph", "X"}, {"pid", 0}, {"tid", worker}, {"ts", us(from - origin)}, {"dur", us(to - from)}});
-  };
-  const size_t workers = traces.empty() ? 0 : traces.front().workers.size();
-  for (size_t worker = 0; worker < workers; ++worker) {
-    events.push_back(
-        {{"name", "thread_name"}, {"ph", "M"}, {"pid", 0}, {"tid", worker}, {"args", {{"name", fmt::format("worker {}", worker)}}}});
-  }
-  events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", 0}, {"tid", workers}, {"args", {{"name", "steps"}}}});
-  for (size_t step = 0; step < traces.size(); ++step) {
-    const plan::StepTrace& trace = traces[step];
-    add(fmt::format("step {}", step), "step", workers, trace.began, trace.ended);
-    for (size_t worker = 0; worker < trace.workers.size(); ++worker) {
-      for (const plan::Span& span : trace.workers[worker]) {
-        add(fmt::format("{}: {}", trace.ops.at(span.op), span.phase), "phase", worker, span.began, span.arrived);
-        add(span.serial ? "serial" : "wait", span.serial ? "serial" : "wait", worker, span.arrived, span.released);
-      }
-    }
-  }
-  return {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};
-}
-
 }  // namespace teapot::workbench

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/ticks.h"
+#include "workbench/trace/analysis.h"
+#include "workbench/trace/json_reader.h"
+#include "workbench/trace/resolve.h"
 
 namespace teapot::workbench {
 namespace {
@@ -44,20 +47,53 @@ TEST(Profile, AddsUpPhasesOfAllWorkers) {
 }
 
 TEST(Profile, TheTraceHasATrackAWorker) {
-  const Json trace = chrome_trace({made_up()});
-  size_t phases = 0, waits = 0, serial = 0;
+  Profile profile;
+  profile.traces = {made_up()};
+  const Json trace = chrome_trace(profile);
+  size_t ops = 0, waits = 0;
   for (const Json& event : trace.at("traceEvents")) {
     if (event.at("ph") != "X") continue;
     EXPECT_GE(event.at("dur").get<double>(), 0);
     EXPECT_LE(event.at("tid").get<int>(), 2);
     const std::string category = event.at("cat");
-    phases += category == "phase";
+    ops += category == "op";
     waits += category == "wait";
-    serial += category == "serial";
   }
-  EXPECT_EQ(phases, 6u);
+  EXPECT_EQ(ops, 7u);  // six phases and a serial piece; those of no length are left out
   EXPECT_EQ(waits, 3u);
-  EXPECT_EQ(serial, 1u);  // those of no length are left out
+}
+
+TEST(Profile, TheImporterReadsOurOwnTrace) {
+  Profile profile;
+  profile.read_gbs = 10;
+  profile.traces = {made_up(), made_up()};
+  profile.op_bytes = {{"x", 4000}, {"", 0}, {"y", 0}};
+  profile.traces[1].began += at(200);
+  profile.traces[1].ended += at(200);
+  for (auto& spans : profile.traces[1].workers) {
+    for (plan::Span& span : spans) {
+      span.began += at(200);
+      span.arrived += at(200);
+      span.released += at(200);
+    }
+  }
+  const auto rules = trace::Rules::create(nullptr, "");
+  const std::string text = dump_json(chrome_trace(profile));
+  auto stream = trace::ByteStream::over(text, "own");
+  trace::RawTrace raw;
+  ASSERT_TRUE(trace::read_json_trace(*stream, raw));
+  auto slices = trace::resolve(std::move(raw), *rules, "own");
+  ASSERT_TRUE(slices) << slices.error().message;
+  const auto analysis = trace::analyse(std::move(*slices), *rules, {}, "own");
+  ASSERT_TRUE(analysis) << analysis.error().message;
+  EXPECT_TRUE(analysis->warnings.empty());
+  ASSERT_EQ(analysis->steps.size(), 2u);
+  const trace::StepTimes& first = analysis->steps[0];
+  EXPECT_EQ(first.wall_ns(), 200'000);
+  EXPECT_EQ(first.weight_bytes, 4000);
+  const auto us = [&](trace::Class kind) { return static_cast<double>(first.ns[static_cast<size_t>(kind)]) / 1000; };
+  EXPECT_NEAR(us(trace::Class::kBandwidth), 90, 0.1);  // worker 1's serial piece at 60 to 65 is work, too
+  EXPECT_NEAR(us(trace::Class::kHost), 110, 0.1);      // the end of the step, and what lies between steps
 }
 
 TEST(Profile, TextSaysWhatIsLeftBetweenPhases) {

@@ -1,0 +1,117 @@
+// teapot profile import: where the time of steps goes in traces that other profilers wrote, and in our own.
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "workbench/trace/chrome_export.h"
+#include "workbench/trace/import.h"
+#include "workbench/trace/report_html.h"
+#include "workbench/trace/report_json.h"
+#include "workbench/trace/report_text.h"
+
+namespace teapot::cli {
+namespace {
+
+namespace trace = workbench::trace;
+
+struct Arguments {
+  std::vector<std::string> paths;
+  std::string steps, rules, html, out_trace, against;
+  double roof_gbps = 0;
+  trace::ImportOptions import;
+  bool json = false;
+};
+
+// "3-7", "3"
+Result<std::pair<int64_t, int64_t>> step_range(const std::string& text) {
+  int64_t first = 0, last = 0;
+  const char* const end = text.data() + text.size();
+  auto parsed = std::from_chars(text.data(), end, first);
+  last = first;
+  if (parsed.ec == std::errc{} && parsed.ptr != end && *parsed.ptr == '-') parsed = std::from_chars(parsed.ptr + 1, end, last);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || last < first)
+    return fail(ErrorKind::kInvalid, "--steps {}: expected ids as 3-7", text);
+  return std::pair(first, last);
+}
+
+Status write_out(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
+  return fail(ErrorKind::kIo, "the answer cannot be written");
+}
+
+Result<trace::Rules> load_rules(const std::string& path) {
+  Json extra;
+  if (!path.empty()) {
+    TEAPOT_TRY(extra, read_json_file(path));
+  }
+  return trace::Rules::create(extra, path);
+}
+
+// The exit code; what is wrong with a trace is an answer, too.
+Result<int> import(Arguments& arguments) {
+  TEAPOT_TRY(const trace::Rules rules, load_rules(arguments.rules));
+  trace::ImportOptions& options = arguments.import;
+  if (arguments.roof_gbps > 0) options.analysis.roof_gbps = arguments.roof_gbps;
+  if (!arguments.steps.empty()) {
+    TEAPOT_TRY(options.analysis.steps, step_range(arguments.steps));
+  }
+  options.analysis.keep_trace = !arguments.html.empty() || !arguments.out_trace.empty();
+  const auto read = [&](const std::vector<std::string>& paths) {
+    ProgressBar bar("reading");
+    options.progress = [&bar](uint64_t done, uint64_t total) { bar.update(done, total); };
+    return trace::import_traces(paths, rules, options);
+  };
+  const auto refused = [&](const trace::ImportFault& fault) -> Result<int> {
+    if (arguments.json) TEAPOT_CHECK(write_out(dump_json(trace::to_json(fault)) + "\n"));
+    if (!arguments.json) report({ErrorKind::kInvalid, fault.fault.error + ": " + fault.fault.message});
+    return kExitError;
+  };
+  const auto ranks = read(arguments.paths);
+  if (!ranks) return refused(ranks.error());
+  std::optional<trace::Comparison> against;
+  if (!arguments.against.empty()) {
+    const bool keep = std::exchange(options.analysis.keep_trace, false);
+    const auto before = read({arguments.against});
+    options.analysis.keep_trace = keep;
+    if (!before) return refused(before.error());
+    against = trace::compare(before->front(), ranks->front());
+  }
+  if (!arguments.html.empty()) TEAPOT_CHECK(write_file(arguments.html, trace::to_html(*ranks, against)));
+  if (!arguments.out_trace.empty()) TEAPOT_CHECK(trace::write_chrome_trace(*ranks, arguments.out_trace));
+  TEAPOT_CHECK(write_out(arguments.json ? dump_json(trace::to_json(*ranks, against)) + "\n" : trace::to_text(*ranks, against)));
+  return 0;
+}
+
+}  // namespace
+
+CLI::App* add_profile_import(CLI::App& profile, int& exit_code) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = profile.add_subcommand("import",
+                                             "Say where steps' time goes in traces of the Ascend PyTorch profiler, msprof, PyTorch on CUDA "
+                                             "or ROCm, Nsight Systems (SQLite), or our own");
+  command->add_option("path", arguments->paths, "Folders or files: JSON, gzip, CSV, SQLite; what they are is found by content")->required();
+  command->add_option("--format", arguments->import.format, "What the trace must be")
+      ->check(CLI::IsMember({"auto", "ascend_pt", "msprof", "kineto", "nsight", "teapot"}))
+      ->capture_default_str();
+  command->add_option("--roof", arguments->roof_gbps, "Memory bandwidth of the device in GB/s: weight kernels are told as a share of it")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--steps", arguments->steps, "Only these ids, as 3-7");
+  command->add_option("--rank", arguments->import.rank, "Only this rank");
+  command->add_option("--rules", arguments->rules, "JSON with name rules that go before the built-in ones");
+  command->add_flag("--json", arguments->json, "One JSON object instead of text, also for errors");
+  command->add_option("--html", arguments->html, "Write the report as one HTML file");
+  command->add_option("--out-trace", arguments->out_trace, "Write the classified steps as a Chrome trace (ui.perfetto.dev shows it)");
+  command->add_option("--against", arguments->against, "Another trace: what changed from it to this one");
+  command->callback([arguments, &exit_code] {
+    const Result<int> code = import(*arguments);
+    exit_code = code ? *code : report(code.error());
+  });
+  return command;
+}
+
+}  // namespace teapot::cli
