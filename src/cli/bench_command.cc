@@ -4,50 +4,23 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/log.h"
 #include "cli/bench_options.h"
+#include "cli/bench_progress.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/own_path.h"
-#include "cli/progress.h"
 
 namespace teapot::cli {
 namespace {
 
 constexpr int kExitFailed = 1;  // a request failed, or the run is not complete
 
-// The bar of the load in progress.
-class Progress {
- public:
-  void note(const std::string& text) {
-    bar_.reset();
-    log::info("{}", text);
-  }
-
-  void update(uint32_t parallel, uint32_t done, uint32_t of, double tpot_ms) {
-    if (!bar_) bar_ = std::make_unique<ProgressBar>(fmt::format("c = {}", parallel));
-    std::string words = fmt::format("{} of {} requests", done, of);
-    if (tpot_ms > 0) words += fmt::format(", TPOT {:.2f} ms", tpot_ms);
-    bar_->update(of == 0 ? 1 : static_cast<double>(done) / of, words);
-  }
-
-  void clear() { bar_.reset(); }
-
- private:
-  std::unique_ptr<ProgressBar> bar_;
-};
-
 Result<int> bench(const BenchArguments& arguments) {
   TEAPOT_TRY(const std::string program, own_path());
   TEAPOT_TRY(const workbench::BenchOptions options, bench_options(arguments, program));
   const InterruptWatch interrupt;
-  Progress progress;
-  workbench::BenchEvents events;
-  events.note = [&](const std::string& text) { progress.note(text); };
-  events.progress = [&](uint32_t parallel, uint32_t done, uint32_t of, double tpot_ms) { progress.update(parallel, done, of, tpot_ms); };
-  events.load_done = [&](const workbench::BenchRun&) { progress.clear(); };
-  events.stop = &interrupt.flag();
-  TEAPOT_TRY(const workbench::BenchRun run, workbench::run_bench(options, events));
+  BenchProgress progress;
+  TEAPOT_TRY(const workbench::BenchRun run, workbench::run_bench(options, progress.events(interrupt.flag())));
   const std::string text = workbench::to_text(run, isatty(STDOUT_FILENO) == 1);
   TEAPOT_TRY(const std::string folder, workbench::write_reports(run, arguments.outputs_dir));
   fmt::print("{}\nreports: {}\n", text, folder);
@@ -61,6 +34,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<BenchArguments>();
   CLI::App* command = app.add_subcommand("bench", "Measure a server by evalscope's protocol: TTFT, TPOT, ITL at several numbers of users");
   add_bench_options(*command, *arguments);
+  add_bench_matrix(*command, exit_code);
   add_bench_compare(*command, exit_code);
   command->callback([arguments, command, &exit_code] {
     if (!command->get_subcommands().empty()) return;

@@ -48,6 +48,13 @@ std::string escape_html(std::string_view text) {
   return out;
 }
 
+std::string html_list(std::string_view title, const std::vector<std::string>& lines) {
+  if (lines.empty()) return "";
+  std::string out = fmt::format("<h2>{}</h2>\n<ul class=\"bad\">\n", title);
+  for (const std::string& line : lines) out += "<li>" + escape_html(line) + "</li>\n";
+  return out + "</ul>\n";
+}
+
 std::string to_html(const WebPage& page) {
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

@@ -18,6 +18,9 @@ struct WebPage {
 
 std::string escape_html(std::string_view text);
 
+// A heading and a list in the colour of what is wrong; nothing where there are no lines.
+std::string html_list(std::string_view title, const std::vector<std::string>& lines);
+
 // The whole file. Nothing in the data can end its script element.
 std::string to_html(const WebPage& page);
 

@@ -21,6 +21,18 @@ std::string cell_name(const MatrixPlan& plan, const MatrixCell& cell) {
                      cell.parallel);
 }
 
+uint64_t cell_seed(const MatrixPlan& plan, const MatrixCell& cell) {
+  uint64_t seed = plan.seed;
+  for (const uint64_t value : {cell.load.prompt_tokens, cell.load.output_tokens, cell.parallel}) {
+    // The finalizer of SplitMix64: each bit of what goes in reaches all of what comes out.
+    seed += value + 0x9e3779b97f4a7c15;
+    seed = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9;
+    seed = (seed ^ (seed >> 27)) * 0x94d049bb133111eb;
+    seed ^= seed >> 31;
+  }
+  return seed >> 11;  // 53 bits: a JSON reader that has doubles only still reads it
+}
+
 Json cell_definition(const MatrixPlan& plan, const MatrixCell& cell) {
   const MatrixServer& server = plan.servers[cell.server];
   return {{"teapot", TEAPOT_VERSION},
@@ -39,7 +51,7 @@ Json cell_definition(const MatrixPlan& plan, const MatrixCell& cell) {
           {"number", cell.number},
           {"warmup", plan.warmup},
           {"prefix-length", plan.prefix_length},
-          {"seed", plan.seed},
+          {"seed", cell_seed(plan, cell)},
           {"temperature", plan.temperature},
           {"allow-length-drift", plan.allow_length_drift}};
 }
@@ -69,7 +81,7 @@ Result<BenchOptions> cell_options(const MatrixPlan& plan, const MatrixCell& cell
   options.dataset.dataset = "random";
   options.dataset.min_prompt_length = options.dataset.max_prompt_length = cell.load.prompt_tokens;
   options.dataset.prefix_length = plan.prefix_length;
-  options.dataset.seed = plan.seed;
+  options.dataset.seed = cell_seed(plan, cell);
   options.body.model = server.model;
   options.body.min_tokens = options.body.max_tokens = cell.load.output_tokens;
   options.body.temperature = plan.temperature;
@@ -80,6 +92,7 @@ Result<BenchOptions> cell_options(const MatrixPlan& plan, const MatrixCell& cell
 CellResult cell_result(const MatrixCell& cell, const BenchRun& run) {
   CellResult result;
   result.cell = cell;
+  result.warnings = run.warnings;
   if (run.loads.empty()) {
     result.error = "the run was stopped before its load began";
     return result;

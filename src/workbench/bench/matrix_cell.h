@@ -30,6 +30,7 @@ struct CellResult {
   MatrixCell cell;
   std::optional<CellFigures> figures;  // of what succeeded; none: nothing was measured
   std::string error;                   // why it is not whole; empty: it is
+  std::vector<std::string> warnings;   // of its run
   std::string folder;                  // of its reports; empty: none
   bool kept = false;                   // from an earlier run of the matrix
 
@@ -41,6 +42,10 @@ std::vector<MatrixCell> cells_of(const MatrixPlan& plan);
 
 // "ours-1024-512-c4": of files.
 std::string cell_name(const MatrixPlan& plan, const MatrixCell& cell);
+
+// Of a cell's prompts: the same for all servers, another for each load and number of users, or a server that lives on would know the
+// prompts of its cell before.
+uint64_t cell_seed(const MatrixPlan& plan, const MatrixCell& cell);
 
 // All that a cell's figures depend on, as far as the plan knows it: a kept result holds as long as this is the same.
 Json cell_definition(const MatrixPlan& plan, const MatrixCell& cell);

@@ -29,10 +29,7 @@ std::string to_html(const Matrix& matrix) {
   page.title = matrix.plan.name;
   page.body =
       "<h1>" + escape_html(matrix.plan.name) + "</h1>\n" + html_table(rows) + fmt::format("<p class=\"note\">{}</p>\n", kMatrixNote);
-  const std::vector<std::string> wrong = matrix_faults(rows);
-  if (!wrong.empty()) page.body += "<h2>Not whole</h2>\n<ul class=\"bad\">\n";
-  for (const std::string& fault : wrong) page.body += "<li>" + escape_html(fault) + "</li>\n";
-  if (!wrong.empty()) page.body += "</ul>\n";
+  page.body += html_list("Not whole", matrix_faults(rows)) + html_list("Warnings", matrix_warnings(rows));
   page.body +=
       "<div id=\"curves\"><h2>Side by side</h2>\n<div class=\"charts\"><div class=\"chart\"><canvas id=\"tpot\"></canvas></div>"
       "<div class=\"chart\"><canvas id=\"ttft\"></canvas></div></div></div>\n";

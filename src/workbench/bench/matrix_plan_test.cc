@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "workbench/bench/matrix_cell.h"
 
 namespace teapot::workbench {
@@ -85,6 +87,15 @@ token-timeout: 5
   EXPECT_EQ(options->body.max_tokens, 512);
   EXPECT_EQ(options->body.temperature, 0.5);
   EXPECT_EQ(options->token_timeout, std::chrono::seconds(5));
+}
+
+TEST(MatrixPlan, PromptsAreTheSameForAllServersAndOthersForEachLoad) {
+  const auto plan = parse_matrix_plan("control: a\nservers: [{name: a, model-path: p}, {name: b, model-path: q}]\n", "m.yaml", "m");
+  ASSERT_TRUE(plan) << plan.error().message;
+  std::set<uint64_t> seeds;
+  for (const MatrixCell& cell : cells_of(*plan)) seeds.insert(cell_seed(*plan, cell));
+  EXPECT_EQ(seeds.size(), 9) << "18 cells, two servers";
+  EXPECT_LT(*seeds.rbegin(), uint64_t{1} << 53);
 }
 
 TEST(MatrixPlan, FaultsNameTheirLineWhatWasFoundAndWhatWasExpected) {

@@ -17,6 +17,8 @@ std::optional<double> ratio(const std::optional<double>& value, const std::optio
   return *value / *control;
 }
 
+std::string cell_words(const MatrixRow& row) { return fmt::format("{}, c={}, {}", row.load, row.cell->cell.parallel, row.server); }
+
 std::string shown(const std::optional<double>& value) { return value ? figure(*value) : "-"; }
 std::string shown_ratio(const MatrixRow& row, const std::optional<double>& ratio) {
   if (row.control) return "control";
@@ -70,11 +72,32 @@ std::array<std::string, kMatrixHeads.size()> matrix_fields(const MatrixRow& row)
           shown(row.output_tok_s)};
 }
 
+std::vector<std::string> matrix_warnings(const std::vector<MatrixRow>& rows) {
+  std::vector<std::pair<std::string, size_t>> counted;
+  std::vector<std::string> first;
+  for (const MatrixRow& row : rows) {
+    for (const std::string& warning : row.cell->warnings) {
+      const auto known = std::ranges::find(counted, warning, &std::pair<std::string, size_t>::first);
+      if (known != counted.end()) {
+        ++known->second;
+      } else {
+        counted.emplace_back(warning, 1);
+        first.push_back(cell_words(row));
+      }
+    }
+  }
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < counted.size(); ++i) {
+    const auto& [warning, count] = counted[i];
+    lines.push_back(fmt::format("{}: {}", count == 1 ? first[i] : fmt::format("{} cells", count), warning));
+  }
+  return lines;
+}
+
 std::vector<std::string> matrix_faults(const std::vector<MatrixRow>& rows) {
   std::vector<std::string> lines;
   for (const MatrixRow& row : rows) {
-    if (!row.cell->whole())
-      lines.push_back(fmt::format("{}, c={}, {}: {}", row.load, row.cell->cell.parallel, row.server, row.cell->error));
+    if (!row.cell->whole()) lines.push_back(cell_words(row) + ": " + row.cell->error);
   }
   return lines;
 }

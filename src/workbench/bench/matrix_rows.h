@@ -34,4 +34,7 @@ std::array<std::string, kMatrixHeads.size()> matrix_fields(const MatrixRow& row)
 // What keeps cells from being whole, one line each.
 std::vector<std::string> matrix_faults(const std::vector<MatrixRow>& rows);
 
+// Warnings of the cells' runs; one that several have stands once, with their number.
+std::vector<std::string> matrix_warnings(const std::vector<MatrixRow>& rows);
+
 }  // namespace teapot::workbench

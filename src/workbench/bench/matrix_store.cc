@@ -47,7 +47,10 @@ Status save_cell(const MatrixPlan& plan, const CellResult& result, const std::st
   Json figures{{"requests", result.figures->requests}};
   for (const auto& [name, member] : kNumbers) figures[name] = (*result.figures).*member;
   for (const auto& [name, member] : kCounts) figures[name] = (*result.figures).*member;
-  const Json json{{"definition", cell_definition(plan, result.cell)}, {"figures", std::move(figures)}, {"folder", result.folder}};
+  const Json json{{"definition", cell_definition(plan, result.cell)},
+                  {"figures", std::move(figures)},
+                  {"warnings", result.warnings},
+                  {"folder", result.folder}};
   const fs::path path = cell_path(plan, result.cell, dir);
   const std::string part = path.string() + ".part";
   TEAPOT_CHECK(write_file(part, dump_json(json) + "\n"));
@@ -78,6 +81,11 @@ std::optional<CellResult> load_cell(const MatrixPlan& plan, const MatrixCell& ce
   }
   result.cell = cell;
   result.figures = figures;
+  if (json->contains("warnings") && (*json)["warnings"].is_array()) {
+    for (const Json& warning : (*json)["warnings"]) {
+      if (warning.is_string()) result.warnings.push_back(warning.get<std::string>());
+    }
+  }
   if (json->contains("folder") && (*json)["folder"].is_string()) result.folder = (*json)["folder"].get<std::string>();
   result.kept = true;
   return result;

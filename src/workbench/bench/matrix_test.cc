@@ -54,6 +54,8 @@ class FakeServers {
       record.first_ns = record.chunks.front().at_ns;
       record.last_ns = record.end_ns = record.chunks.back().at_ns;
     }
+    run.warnings = {"shared processors", options.name == "ours-64-8-c1" ? "a cache" : "no cache"};
+    run.warnings.resize(options.name == "ours-64-8-c1" ? 2 : 1);
     if (options.name == fails_requests) run.loads[0].result.records[1].outcome = Outcome::kStalled;
     run.loads[0].summary = summarise(run.loads[0].result);
     return run;
@@ -112,6 +114,13 @@ TEST_F(MatrixRuns, MeasuresEveryCellAndRefersToTheControl) {
   for (const char* file : {"matrix.txt", "matrix.csv", "matrix.md", "matrix.html", "matrix.json", "cells/ours-64-8-c1/report.html",
                            "cells/ours-64-8-c1.json"}) {
     EXPECT_TRUE(fs::exists(dir_ / file)) << file;
+  }
+}
+
+TEST_F(MatrixRuns, WarningsOfTheRunsStandOnceAndAreKept) {
+  for (int round = 0; round < 2; ++round) {
+    const std::string text = to_text(run(kTwoServers));
+    EXPECT_TRUE(has(text, "Warnings\n  8 cells: shared processors\n  64/8, c=1, ours: a cache\n")) << text;
   }
 }
 

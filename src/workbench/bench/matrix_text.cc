@@ -53,9 +53,12 @@ std::string to_text(const Matrix& matrix) {
     out += line(matrix_fields(row));
   }
   out += "\n" + wrap("", kMatrixNote);
-  const std::vector<std::string> wrong = matrix_faults(rows);
-  if (!wrong.empty()) out += "\nNot whole\n";
-  for (const std::string& fault : wrong) out += wrap("  ", fault);
+  const auto add = [&](std::string_view title, const std::vector<std::string>& list) {
+    if (!list.empty()) out += fmt::format("\n{}\n", title);
+    for (const std::string& item : list) out += wrap("  ", item);
+  };
+  add("Not whole", matrix_faults(rows));
+  add("Warnings", matrix_warnings(rows));
   return out;
 }
 
@@ -85,9 +88,12 @@ std::string to_markdown(const Matrix& matrix) {
     out += '\n';
   }
   out += fmt::format("\n{}\n", kMatrixNote);
-  const std::vector<std::string> wrong = matrix_faults(rows);
-  if (!wrong.empty()) out += "\nNot whole:\n\n";
-  for (const std::string& fault : wrong) out += "* " + markdown_field(fault) + "\n";
+  const auto add = [&](std::string_view title, const std::vector<std::string>& list) {
+    if (!list.empty()) out += fmt::format("\n{}:\n\n", title);
+    for (const std::string& item : list) out += "* " + markdown_field(item) + "\n";
+  };
+  add("Not whole", matrix_faults(rows));
+  add("Warnings", matrix_warnings(rows));
   return out;
 }
 
@@ -111,6 +117,7 @@ Json to_json(const Matrix& matrix) {
     entry["tpot_ratio"] = or_null(row.tpot_ratio);
     entry["output_tok_s"] = or_null(row.output_tok_s);
     entry["kept"] = row.cell->kept;
+    entry["warnings"] = row.cell->warnings;
     entry["folder"] = row.cell->folder;
     entry["error"] = row.cell->error.empty() ? Json() : Json(row.cell->error);
     json["cells"].push_back(std::move(entry));

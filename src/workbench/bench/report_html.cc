@@ -35,13 +35,6 @@ std::string figures_table(const BenchRun& run) {
   return out + "</tbody></table></div>\n";
 }
 
-std::string list(std::string_view title, const std::vector<std::string>& lines) {
-  if (lines.empty()) return "";
-  std::string out = fmt::format("<h2>{}</h2>\n<ul class=\"bad\">\n", title);
-  for (const std::string& line : lines) out += "<li>" + escape_html(line) + "</li>\n";
-  return out + "</ul>\n";
-}
-
 template <class Rows>
 std::string two_columns(std::string_view title, const Rows& rows) {
   std::string out = fmt::format("<h2>{}</h2>\n<dl class=\"pairs\">\n", title);
@@ -132,7 +125,7 @@ std::string report_html(const BenchRun& run) {
   }
   page.body += "<p class=\"note\">" + escape_html(subtitle) + "</p>\n";
   if (!run.complete) page.body += "<p class=\"bad\">The run was not completed: this is what there was.</p>\n";
-  page.body += list("Warnings", run.warnings) + list("Failures", failure_lines(run));
+  page.body += html_list("Warnings", run.warnings) + html_list("Failures", failure_lines(run));
   page.body += "<h2>Figures</h2>\n" + figures_table(run);
   page.body += kCharts;
   page.body += two_columns("Conditions", conditions) + two_columns("Formulas", kFormulas);

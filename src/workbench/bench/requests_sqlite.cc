@@ -23,6 +23,12 @@ CREATE TABLE chunks(load INTEGER NOT NULL, request INTEGER NOT NULL, number INTE
 using Database = std::unique_ptr<sqlite3, decltype([](sqlite3* database) { sqlite3_close(database); })>;
 using Statement = std::unique_ptr<sqlite3_stmt, decltype([](sqlite3_stmt* statement) { sqlite3_finalize(statement); })>;
 
+// A whole number, or NULL. (An optional in its place looks uninitialised to GCC 12.)
+struct OrNull {
+  bool known = false;
+  int64_t value = 0;
+};
+
 // The first error is kept, and what comes after it does nothing: rows are many, and each says where it stopped only once.
 class Writer {
  public:
@@ -71,13 +77,13 @@ class Writer {
   void bind(sqlite3_stmt* statement, int column, std::string_view value) {
     if (code_ == SQLITE_OK) check(sqlite3_bind_text64(statement, column, value.data(), value.size(), SQLITE_STATIC, SQLITE_UTF8));
   }
-  template <class T>
-  void bind(sqlite3_stmt* statement, int column, const std::optional<T>& value) {
-    if (value) {
-      bind(statement, column, value.value_or(T{}));  // *value looks uninitialised to GCC 12
-    } else if (code_ == SQLITE_OK) {
-      check(sqlite3_bind_null(statement, column));
-    }
+  void bind(sqlite3_stmt* statement, int column, const OrNull& value) {
+    if (value.known) return bind(statement, column, value.value);
+    if (code_ == SQLITE_OK) check(sqlite3_bind_null(statement, column));
+  }
+  void bind(sqlite3_stmt* statement, int column, const std::optional<double>& value) {
+    if (value) return bind(statement, column, *value);
+    if (code_ == SQLITE_OK) check(sqlite3_bind_null(statement, column));
   }
 
   std::string path_;
@@ -85,11 +91,9 @@ class Writer {
   int code_ = SQLITE_OK;
 };
 
-std::optional<int64_t> time_from(int64_t start_ns, int64_t at_ns) {
-  return at_ns == 0 ? std::nullopt : std::optional<int64_t>(at_ns - start_ns);
-}
+OrNull time_from(int64_t start_ns, int64_t at_ns) { return {.known = at_ns != 0, .value = at_ns - start_ns}; }
 
-std::optional<int64_t> wide(const std::optional<uint32_t>& value) { return value ? std::optional<int64_t>(*value) : std::nullopt; }
+OrNull or_null(const std::optional<uint32_t>& value) { return {.known = value.has_value(), .value = value.value_or(0)}; }
 
 void write_request(Writer& writer, const Statement& requests, const Statement& chunks, int64_t load, int64_t start_ns,
                    const RequestRecord& record) {
@@ -97,12 +101,12 @@ void write_request(Writer& writer, const Statement& requests, const Statement& c
   writer.insert(requests, load, number, kOutcomeNames[static_cast<size_t>(record.outcome)], int64_t{record.status},
                 std::string_view(record.error), time_from(start_ns, record.start_ns), time_from(start_ns, record.first_ns),
                 time_from(start_ns, record.last_ns), time_from(start_ns, record.end_ns), ttft_ms(record), tpot_ms(record),
-                int64_t{record.prompt_tokens}, int64_t{record.completion_tokens}, wide(record.cached_tokens), wide(record.drafted),
-                wide(record.accepted), std::string_view(record.finish_reason), std::string_view(record.content),
+                int64_t{record.prompt_tokens}, int64_t{record.completion_tokens}, or_null(record.cached_tokens), or_null(record.drafted),
+                or_null(record.accepted), std::string_view(record.finish_reason), std::string_view(record.content),
                 std::string_view(record.reasoning));
   for (size_t i = 0; i < record.chunks.size(); ++i) {
     const Chunk& chunk = record.chunks[i];
-    const std::optional<int64_t> tokens = chunk.tokens > 0 ? std::optional<int64_t>(chunk.tokens) : std::nullopt;
+    const OrNull tokens{.known = chunk.tokens > 0, .value = chunk.tokens};
     writer.insert(chunks, load, number, static_cast<int64_t>(i), chunk.at_ns - start_ns, tokens);
   }
 }

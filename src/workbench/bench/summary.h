@@ -20,7 +20,7 @@ struct Distribution {
   static Distribution of(std::vector<double> values);
 };
 
-// TTFT = first chunk - start. kOk records with at least one chunk. Milliseconds. Of a reply that was not streamed it is the whole latency.
+// TTFT = first chunk - start. kOk records with at least one chunk. Milliseconds. A reply that was not streamed has none.
 std::optional<double> ttft_ms(const RequestRecord& record);
 // TPOT = (end of the tokens: last_ns - first chunk) / (output tokens of usage - 1), kOk records of at least two tokens in at least two
 // chunks: a reply in one piece shows no time between its tokens. Milliseconds.
