@@ -22,6 +22,11 @@ RequestRecord read(std::string_view bytes, size_t cut, bool stream) {
 }
 
 void expect_same(const RequestRecord& a, const RequestRecord& b) {
+  // Beast notices what is wrong with a head that has no end sooner or later, as it is cut: one of the faults it is anyway.
+  if (a.status == 0 && b.status == 0) {
+    if (a.outcome == Outcome::kOk || b.outcome == Outcome::kOk) std::abort();
+    return;
+  }
   const bool same = a.outcome == b.outcome && a.status == b.status && a.content == b.content && a.reasoning == b.reasoning &&
                     a.finish_reason == b.finish_reason && a.chunks.size() == b.chunks.size() && a.prompt_tokens == b.prompt_tokens &&
                     a.completion_tokens == b.completion_tokens;

@@ -54,17 +54,23 @@ Result<RandomPrompts> RandomPrompts::make(const DatasetOptions& options, const e
     if (!tokenizer.has_token(id) || tokenizer.is_special(id) || !is_word(tokenizer.bytes(id))) continue;
     // Some tokens of a vocabulary are never made from their own text.
     const auto ids = tokenizer.encode(tokenizer.bytes(id), /*parse_added=*/true);
-    if (ids && ids->size() == 1 && ids->front() == id) prompts.words_.emplace_back(tokenizer.bytes(id));
+    if (!ids || ids->size() != 1 || ids->front() != id) continue;
+    prompts.words_.emplace_back(tokenizer.bytes(id));
+    const std::string_view bare = tokenizer.bytes(id).substr(1);
+    if (const auto first = tokenizer.encode(bare, /*parse_added=*/true); first && first->size() == 1) prompts.first_.emplace_back(bare);
   }
-  if (prompts.words_.size() < kLeastWords) {
-    return fail(ErrorKind::kInvalid, "the tokenizer has {} tokens that are a space and letters; random prompts need at least {}",
-                prompts.words_.size(), kLeastWords);
+  const size_t least = std::min(prompts.words_.size(), prompts.first_.size());
+  if (least < kLeastWords) {
+    return fail(ErrorKind::kInvalid,
+                "the tokenizer has {} tokens of letters, with and without a space in front; random prompts need at least {}", least,
+                kLeastWords);
   }
   return prompts;
 }
 
 const std::string& RandomPrompts::word(uint32_t stream, uint32_t number, uint32_t position) const {
-  return words_[random(options_.seed, stream, number, position) % words_.size()];
+  const std::vector<std::string>& words = position == 0 ? first_ : words_;  // templates take away a space in front, or do not
+  return words[random(options_.seed, stream, number, position) % words.size()];
 }
 
 std::string RandomPrompts::words(uint32_t number, uint32_t attempt, uint32_t count) const {
@@ -72,7 +78,7 @@ std::string RandomPrompts::words(uint32_t number, uint32_t attempt, uint32_t cou
   for (uint32_t i = 0; i < count; ++i) {
     text += i < options_.prefix_length ? word(kPrefix, 0, i) : word(kWords + attempt, number, i);
   }
-  return text.substr(std::min<size_t>(1, text.size()));  // templates take away a space in front, or do not
+  return text;
 }
 
 Result<Prompt> RandomPrompts::prompt(uint32_t number, uint32_t attempt) const {
@@ -80,7 +86,7 @@ Result<Prompt> RandomPrompts::prompt(uint32_t number, uint32_t attempt) const {
   const uint32_t length =
       options_.prefix_length + options_.min_prompt_length + static_cast<uint32_t>(random(options_.seed, kLengths, number, 0) % spread);
   TEAPOT_TRY(const uint32_t around, count_prompt_tokens(text_, request_json(prompt_of("", body_), body_)));
-  // The first word has lost its space and may be several tokens; how texts join the template around them is the tokenizer's to say.
+  // How texts join the template around them is the tokenizer's to say.
   int64_t count = int64_t{length} - around;
   for (uint32_t i = 0; i < kCorrections && count > options_.prefix_length; ++i) {
     Prompt prompt = prompt_of(words(number, attempt, static_cast<uint32_t>(count)), body_);

@@ -33,6 +33,7 @@ class RandomPrompts {
   const engine::TextAssets& text_;
   BodyOptions body_;
   std::vector<std::string> words_;  // " word": each one token, alone and among others
+  std::vector<std::string> first_;  // "word": those that are one token without their space, too; a text begins with one
 };
 
 }  // namespace teapot::workbench
