@@ -135,6 +135,8 @@ Result<int> compare(const CompareArguments& arguments) {
   const std::string started = workbench::utc_now();
   if (report.name.empty()) report.name = "compare_" + started;
   const std::string folder = arguments.bench.outputs_dir + "/" + workbench::folder_name(report.name);
+  const std::string path = folder + "/ledger.jsonl";
+  TEAPOT_CHECK(workbench::expect_ledger(path, arguments.resume));
 
   const InterruptWatch interrupt;
   TEAPOT_TRY(const auto servers, workbench::ComparedServers::open(options, report.options, &interrupt.flag(),
@@ -143,8 +145,8 @@ Result<int> compare(const CompareArguments& arguments) {
   report.conditions = {{"teapot", TEAPOT_VERSION}, {"started", started}};
   TEAPOT_TRY(report.conditions["host"], workbench::host_facts());
   report.conditions.update(servers->conditions());
-  TEAPOT_TRY(workbench::Ledger ledger, open_ledger(folder + "/ledger.jsonl", arguments.resume, ledger_settings(report.options, *servers),
-                                                   report.options, report.pairs));
+  TEAPOT_TRY(workbench::Ledger ledger,
+             open_ledger(path, arguments.resume, ledger_settings(report.options, *servers), report.options, report.pairs));
   workbench::CompareHooks hooks;
   hooks.run = [&](const workbench::Turn& turn) { return servers->run(turn); };
   if (servers->local()) {

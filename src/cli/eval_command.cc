@@ -101,12 +101,13 @@ Result<int> eval_gsm8k(const EvalArguments& arguments) {
   if (arguments.resume && arguments.out.empty()) return fail(ErrorKind::kInvalid, "--resume: which run? Expected its folder as --out");
   TEAPOT_TRY(const workbench::Gsm8kTask task,
              workbench::load_gsm8k(arguments.dataset_path, arguments.shots, arguments.shots_path, arguments.limit));
+  const std::string folder = arguments.out.empty() ? "outputs/" + workbench::folder_name("gsm8k_" + workbench::utc_now()) : arguments.out;
+  const std::string path = folder + "/results.jsonl";
+  TEAPOT_CHECK(workbench::expect_ledger(path, arguments.resume));
   const InterruptWatch interrupt;
   TEAPOT_TRY(const EvalServer server, connect(options, interrupt.flag()));
-  const std::string folder = arguments.out.empty() ? "outputs/" + workbench::folder_name("gsm8k_" + workbench::utc_now()) : arguments.out;
   workbench::Gsm8kReplies replies;
-  TEAPOT_TRY(workbench::Ledger ledger,
-             open_ledger(folder + "/results.jsonl", arguments.resume, ledger_settings(task, options, server), task, replies));
+  TEAPOT_TRY(workbench::Ledger ledger, open_ledger(path, arguments.resume, ledger_settings(task, options, server), task, replies));
   workbench::LoadOptions load;
   load.parallel = arguments.concurrency;
   load.connect_timeout = options.connect_timeout;

@@ -12,16 +12,23 @@
 namespace teapot::workbench {
 namespace {
 
-Status refuse_other_settings(const std::string& path, const Json& then, const Json& now) {
+// prefix: of the names, those of the objects around.
+Status refuse_other_settings(const std::string& path, const std::string& prefix, const Json& then, const Json& now) {
   for (const auto& [name, value] : now.items()) {
     const auto old = then.find(name);
-    if (old == then.end()) return fail(ErrorKind::kInvalid, "{}: its settings have no '{}', which is now {}", path, name, value.dump());
-    if (*old != value) {
-      return fail(ErrorKind::kInvalid, "{}: begun with {} = {}, now {}; another folder begins anew", path, name, old->dump(), value.dump());
+    if (old == then.end()) {
+      return fail(ErrorKind::kInvalid, "{}: begun without {}{}, now {}; another folder begins anew", path, prefix, name, value.dump());
+    }
+    if (old->is_object() && value.is_object()) {
+      TEAPOT_CHECK(refuse_other_settings(path, prefix + name + ".", *old, value));
+    } else if (*old != value) {
+      return fail(ErrorKind::kInvalid, "{}: begun with {}{} = {}, now {}; another folder begins anew", path, prefix, name, old->dump(),
+                  value.dump());
     }
   }
   for (const auto& [name, value] : then.items()) {
-    if (!now.contains(name)) return fail(ErrorKind::kInvalid, "{}: begun with {} = {}, now without", path, name, value.dump());
+    if (now.contains(name)) continue;
+    return fail(ErrorKind::kInvalid, "{}: begun with {}{} = {}, now without; another folder begins anew", path, prefix, name, value.dump());
   }
   return {};
 }
@@ -53,6 +60,13 @@ Result<LedgerText> parse_ledger(std::string_view text, std::string_view source) 
   return result;
 }
 
+Status expect_ledger(const std::string& path, bool resume) {
+  const bool there = std::filesystem::exists(path);
+  if (there && !resume) return fail(ErrorKind::kInvalid, "{}: exists already; expected a new name, or --resume", path);
+  if (!there && resume) return fail(ErrorKind::kNotFound, "{}: is not there; expected the ledger of the run to go on with", path);
+  return {};
+}
+
 Result<Ledger> Ledger::create(const std::string& path, const Json& settings) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
@@ -68,7 +82,7 @@ Result<Ledger> Ledger::create(const std::string& path, const Json& settings) {
 Result<Ledger> Ledger::resume(const std::string& path, const Json& settings, std::vector<Json>& lines) {
   TEAPOT_TRY(const std::string text, read_file(path));
   TEAPOT_TRY(LedgerText found, parse_ledger(text, path));
-  TEAPOT_CHECK(refuse_other_settings(path, found.settings, settings));
+  TEAPOT_CHECK(refuse_other_settings(path, "", found.settings, settings));
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) return fail(ErrorKind::kIo, "{}: cannot be opened: {}", path, reason());
   Ledger ledger(path, file);

@@ -21,6 +21,9 @@ struct LedgerText {
 // kInvalid, with the line's number, for what isn't a ledger.
 Result<LedgerText> parse_ledger(std::string_view text, std::string_view source);
 
+// Whether a run may begin (resume: go on) with this file, before anything is started for it.
+Status expect_ledger(const std::string& path, bool resume);
+
 class Ledger {
  public:
   // A new file (kInvalid where there is one already), its folder included.

@@ -17,7 +17,7 @@ class LedgerTest : public ::testing::Test {
 
   std::string folder_ = ::testing::TempDir() + "teapot_ledger_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
   std::string path_ = folder_ + "/deep/ledger.jsonl";
-  Json settings_ = {{"alpha", 0.05}, {"parallel", {1, 4}}};
+  Json settings_ = {{"alpha", 0.05}, {"parallel", {1, 4}}, {"a", {{"model", "m"}}}};
 };
 
 TEST_F(LedgerTest, GoesOnWhereItEndedAndHalfALineIsNone) {
@@ -53,10 +53,18 @@ TEST_F(LedgerTest, OtherSettingsAreRefusedByName) {
   EXPECT_NE(refusal(other).find("alpha = 0.05, now 0.1"), std::string::npos) << refusal(other);
   other = settings_;
   other["more"] = true;
-  EXPECT_NE(refusal(other).find("no 'more'"), std::string::npos) << refusal(other);
-  other = {{"alpha", 0.05}};
+  EXPECT_NE(refusal(other).find("begun without more, now true"), std::string::npos) << refusal(other);
+  other = settings_;
+  other["a"]["model"] = "n";
+  EXPECT_NE(refusal(other).find("a.model = \"m\", now \"n\""), std::string::npos) << refusal(other);
+  other = settings_;
+  other.erase("parallel");
   EXPECT_NE(refusal(other).find("parallel = [1,4], now without"), std::string::npos) << refusal(other);
   EXPECT_FALSE(Ledger::create(path_, settings_)) << "never written over";
+  EXPECT_FALSE(expect_ledger(path_, /*resume=*/false));
+  EXPECT_TRUE(expect_ledger(path_, /*resume=*/true));
+  EXPECT_TRUE(expect_ledger(path_ + "x", /*resume=*/false));
+  EXPECT_FALSE(expect_ledger(path_ + "x", /*resume=*/true));
   EXPECT_EQ(Ledger::resume(path_ + "x", settings_, lines).error().kind, ErrorKind::kNotFound);
 }
 

@@ -116,7 +116,8 @@ std::string to_text(const Gsm8kScore& score, const Gsm8kTask& task) {
   const ShareInterval interval = score.interval();
   std::string shots = "no examples";
   if (!task.shots.empty()) {
-    shots = fmt::format("{} examples{}", task.shots.size(), task.first > 0 ? ", the dataset's first, which are not scored" : "");
+    shots = fmt::format("{} worked example{} before each{}", task.shots.size(), task.shots.size() == 1 ? "" : "s",
+                        task.first > 0 ? " (the dataset's first, which are not scored)" : "");
   }
   std::string text = fmt::format("gsm8k     {} questions, {}; greedy\n", score.questions, shots);
   text += fmt::format("accuracy  {:.1f} % ({} of {}), 95 % interval {:.1f} to {:.1f} %\n", 100 * score.accuracy(), score.correct,
