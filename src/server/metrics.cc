@@ -12,7 +12,6 @@ namespace {
 using engine::FinishReason;
 
 constexpr FinishReason kReasons[] = {FinishReason::kStop, FinishReason::kLength, FinishReason::kCancelled, FinishReason::kError};
-constexpr const char* kStepKindNames[] = {"decode", "mixed", "prefill", "verify"};
 
 double seconds(double ms) { return ms / 1000; }
 
@@ -78,14 +77,23 @@ Metrics::Metrics(const std::string& model)
   for (size_t i = 0; i < depth_.size(); ++i) depth_[i] = &depth.Add({{"depth", std::to_string(i)}});
 }
 
+Metrics::StepKind Metrics::kind_of(const engine::StepRecord& step) {
+  if (step.prefill_rows > 0) return step.decode_rows == 0 ? StepKind::kPrefill : StepKind::kMixed;
+  return step.verify ? StepKind::kVerify : StepKind::kDecode;
+}
+
+const char* Metrics::name(StepKind kind) {
+  constexpr std::array<const char*, kStepKinds> kNames = {"decode", "mixed", "prefill", "verify"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 void Metrics::on_step(const engine::StepRecord& step) {
-  const size_t kind = step.prefill_rows > 0 ? (step.decode_rows == 0 ? 2 : 1) : step.verify ? 3 : 0;
+  const StepKind kind = kind_of(step);
   const uint32_t rows = step.decode_rows + step.prefill_rows;
   const auto bucket = static_cast<size_t>(rows <= 1 ? 0 : std::bit_width(rows - 1));
-  prometheus::Histogram*& histogram = step_[kind][bucket];
+  prometheus::Histogram*& histogram = step_[static_cast<size_t>(kind)][bucket];
   if (histogram == nullptr)
-    histogram =
-        &steps_.Add({{"kind", kStepKindNames[kind]}, {"rows", std::to_string(uint64_t{1} << bucket)}}, figure(Distribution::kStep).bounds);
+    histogram = &steps_.Add({{"kind", name(kind)}, {"rows", std::to_string(uint64_t{1} << bucket)}}, figure(Distribution::kStep).bounds);
   histogram->Observe(seconds(step.ms));
   if (step.gap_us > 0) {
     observe(Distribution::kStepHost, step.host_us / 1e6);

@@ -30,8 +30,11 @@ class Metrics : public engine::EngineObserver {
   void on_stall(double seconds) override;
 
  private:
-  static constexpr size_t kStepKinds = 3, kRowBuckets = 33;  // powers of two
+  enum class StepKind : uint8_t { kDecode, kMixed, kPrefill, kVerify, kCount };
+  static constexpr size_t kStepKinds = static_cast<size_t>(StepKind::kCount), kRowBuckets = 33;  // powers of two
 
+  static StepKind kind_of(const engine::StepRecord& step);
+  static const char* name(StepKind kind);
   void on_drafts(const engine::DraftRecord& drafts);
   void observe(Distribution distribution, double value) { distributions_[static_cast<size_t>(distribution)]->Observe(value); }
   prometheus::Family<prometheus::Histogram>& family(Distribution distribution);

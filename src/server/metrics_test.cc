@@ -101,6 +101,29 @@ TEST(Metrics, AReplyIsCountedByItsReasonAndItsTimesInSeconds) {
   EXPECT_DOUBLE_EQ(samples.at("vllm:request_decode_time_seconds_sum"), 0.02);
 }
 
+// Each kind of step has its own place, and none is another counter's.
+TEST(Metrics, StepsOfAllKindsLeaveRepliesAlone) {
+  Metrics metrics("demo");
+  for (uint32_t decode = 0; decode <= 64; ++decode) {
+    for (const bool verify : {false, true}) {
+      for (const uint32_t prefill : {0u, 1u}) {
+        metrics.on_step({.decode_rows = decode, .prefill_rows = prefill, .verify = verify, .ms = 1});
+      }
+    }
+  }
+  for (const FinishReason reason : {FinishReason::kStop, FinishReason::kLength, FinishReason::kCancelled, FinishReason::kError}) {
+    metrics.on_reply(reply(reason, {}));
+  }
+  const auto samples = parse(metrics.text(1, EngineFigures{}));
+  double steps = 0, replies = 0;
+  for (const auto& [name, value] : samples) {
+    if (name.starts_with("teapot_step_seconds_count{")) steps += value;
+    if (name.starts_with("teapot_requests_finished_total{")) replies += value;
+  }
+  EXPECT_EQ(steps, 65 * 4);
+  EXPECT_EQ(replies, 4);
+}
+
 TEST(Metrics, StepsGoByKindAndThePowerOfTwoThatHoldsTheirRows) {
   Metrics metrics("demo");
   const auto step = [&metrics](uint32_t decode, uint32_t prefill, bool verify = false) {
