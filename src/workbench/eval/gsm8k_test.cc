@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "tests/test_data.h"
+#include "test_data.h"
 
 namespace teapot::workbench {
 namespace {

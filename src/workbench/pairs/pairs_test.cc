@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "engine/philox.h"
-#include "tests/test_data.h"
+#include "test_data.h"
 #include "workbench/pairs/e_process.h"
 #include "workbench/pairs/many_races.h"
 #include "workbench/pairs/pair_order.h"
