@@ -71,7 +71,7 @@ std::string conditions(const Json& all) {
     const std::string rest = dot == path.size() ? "" : path.substr(dot + 1);
     const bool client_cost = group == "client" && rest.starts_with(kClientCost);
     if (!client_cost && rest.find('.') != rest.npos) continue;
-    text += (text.empty() ? "" : ", ") + (rest.empty() ? value : rest + " " + value);
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", rest, rest.empty() ? "" : " ", value);
   }
   flush();
   return out;

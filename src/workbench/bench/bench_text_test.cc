@@ -57,10 +57,10 @@ TEST(BenchText, WhereNothingSucceededNoFigureStands) {
 }
 
 TEST(Conditions, EveryLeafHasItsPath) {
-  const auto rows =
-      condition_rows(Json{{"a", 1}, {"b", {{"c", "x"}, {"d", {1, 2}}}}, {"e", Json::object()}, {"f", Json::array({Json{{"g", true}}})}});
-  const std::vector<std::pair<std::string, std::string>> expected = {
-      {"a", "1"}, {"b.c", "x"}, {"b.d", "1 2"}, {"e", "{}"}, {"f.0.g", "true"}};
+  const auto rows = condition_rows(
+      Json{{"a", 1}, {"b", {{"c", "x"}, {"d", {1, 2}}}}, {"e", Json::object()}, {"h", 1.0 / 3}, {"f", Json::array({Json{{"g", true}}})}});
+  const std::vector<std::pair<std::string, std::string>> expected = {{"a", "1"},  {"b.c", "x"},      {"b.d", "1 2"},
+                                                                     {"e", "{}"}, {"h", "0.333333"}, {"f.0.g", "true"}};
   EXPECT_EQ(rows, expected);
   EXPECT_TRUE(condition_rows(Json()).empty());
   EXPECT_TRUE(condition_rows(Json::array({1})).empty());

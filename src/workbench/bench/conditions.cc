@@ -5,7 +5,10 @@
 namespace teapot::workbench {
 namespace {
 
-std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : dump_json(value); }
+std::string plain(const Json& value) {
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  return value.is_string() ? value.get<std::string>() : dump_json(value);
+}
 
 std::string leaf(const Json& value) {
   if (!value.is_array()) return plain(value);

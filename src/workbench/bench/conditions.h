@@ -10,7 +10,7 @@
 namespace teapot::workbench {
 
 // Every leaf of an object with its path: {"host": {"cores": 2}} gives {"host.cores", "2"}. Lists of plain values and empty objects are
-// leaves; strings stand without quotes. Anything but an object has no rows.
+// leaves; strings stand without quotes, fractions with six digits. Anything but an object has no rows.
 std::vector<std::pair<std::string, std::string>> condition_rows(const Json& conditions);
 
 }  // namespace teapot::workbench

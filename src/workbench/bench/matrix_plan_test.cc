@@ -119,8 +119,11 @@ TEST(MatrixPlan, FaultsNameTheirLineWhatWasFoundAndWhatWasExpected) {
   EXPECT_EQ(message("seed: 1\n"), "m.yaml:1: matrix: servers: expected a list of 1 to 100 servers");
   EXPECT_EQ(message("servers: [a]\n"), "m.yaml:1: server 1: found 'a', expected a mapping");
   EXPECT_EQ(message("[1, 2]\n"), "m.yaml:1: matrix: found a list, expected a mapping");
-  EXPECT_EQ(message(""), "m.yaml: found 0 documents, expected one");
-  EXPECT_EQ(message("a: b\n---\nc: d\n"), "m.yaml: found 2 documents, expected one");
+  EXPECT_EQ(message(""), "m.yaml: found nothing, expected a mapping");
+  EXPECT_EQ(message("a: b\n---\nc: d\n"), "m.yaml: found more than one document, expected one");
+  EXPECT_EQ(message(",l: far\nserve:\n  - na "), "m.yaml: found more than one document, expected one");
+  EXPECT_EQ(message("a: b\n,-\xd8\xf5~\xc3\xd1.0h "), "m.yaml:2: found a byte 0xd8, expected text in UTF-8");
+  EXPECT_EQ(message(std::string("a\0", 2)), "m.yaml:1: found a byte 0x00, expected text in UTF-8");
   EXPECT_TRUE(message("a: [1\nb: 2\n").starts_with("m.yaml:2: ")) << message("a: [1\nb: 2\n");
 }
 
