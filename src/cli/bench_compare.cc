@@ -90,7 +90,8 @@ Json ledger_settings(const workbench::CompareOptions& compare, const workbench::
   settings["alpha"] = compare.alpha;
   settings["min_difference"] = compare.min_difference;
   settings["target_ratio"] = compare.target_ratio ? Json(*compare.target_ratio) : Json();
-  settings["all_pairs"] = compare.all_pairs;
+  // An estimate over a fixed number of pairs is none over a number that was raised.
+  settings["all_pairs"] = compare.all_pairs ? Json(compare.pairs) : Json(false);
   settings["seed"] = compare.seed;
   return settings;
 }
@@ -209,7 +210,7 @@ void add_bench_compare(CLI::App& bench, int& exit_code) {
   command->add_option("--target-ratio", compare_options.target_ratio,
                       "A gate: exit code 0 only if the upper limit of TPOT B / A is at most this, else 3");
   command->add_flag("--all-pairs", compare_options.all_pairs, "No end before --pairs: an estimate without an early end's exaggeration");
-  command->add_flag("--resume", arguments->resume, "Go on with the run of this --name: same options, more --pairs if you like");
+  command->add_flag("--resume", arguments->resume, "Go on with the run of this --name: same options, but for more --pairs");
   command->add_flag("--json", arguments->json, "The answer as one JSON object");
   add_client_options(*command, arguments->bench);
   add_dataset_options(*command, arguments->bench);
