@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace teapot::workbench {
 namespace {
 
@@ -20,7 +22,10 @@ std::string leaf(const Json& value) {
 void add_rows(const Json& object, const std::string& path, std::vector<std::pair<std::string, std::string>>& rows) {
   for (const auto& [key, value] : object.items()) {
     const std::string name = path.empty() ? key : path + "." + key;
-    if (value.is_object() && !value.empty()) {
+    if (value.is_object() && value.size() == 2 && value.contains("requested") && value.contains("active")) {  // a switch
+      const std::string requested = leaf(value["requested"]), active = leaf(value["active"]);
+      rows.emplace_back(name, requested == active ? active : fmt::format("{} (requested {})", active, requested));
+    } else if (value.is_object() && !value.empty()) {
       add_rows(value, name, rows);
     } else if (value.is_array() && std::ranges::any_of(value, [](const Json& item) { return item.is_structured(); })) {
       for (size_t i = 0; i < value.size(); ++i) add_rows(Json{{std::to_string(i), value[i]}}, name, rows);
