@@ -166,6 +166,7 @@ Status ComparedServers::warm_up() {
 Result<TurnFigures> ComparedServers::send(Server& server, uint32_t load, uint32_t set, bool keep_replies) {
   TEAPOT_TRY(const std::vector<Prompt> prompts_of_turn, prompts(set, load));
   std::vector<LoadRequest> requests;
+  requests.reserve(prompts_of_turn.size());
   for (const Prompt& prompt : prompts_of_turn) requests.push_back(make_request(prompt, server.body, !options_.allow_length_drift));
   if (server.resets && !reset_prefixes(server.endpoint)) {
     return fail(ErrorKind::kIo, "{} ({}): no longer resets its prefix cache", server.name, server.endpoint.url());

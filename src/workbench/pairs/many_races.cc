@@ -10,7 +10,7 @@ namespace {
 std::vector<size_t> in_order(size_t count, const std::function<bool(size_t, size_t)>& before) {
   std::vector<size_t> order(count);
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, before);
+  std::ranges::sort(order, [&](size_t a, size_t b) { return before(a, b) || (!before(b, a) && a < b); });
   return order;
 }
 
