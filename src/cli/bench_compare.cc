@@ -98,15 +98,12 @@ Json ledger_settings(const workbench::CompareOptions& compare, const workbench::
 
 Result<workbench::Ledger> open_ledger(const std::string& path, bool resume, const Json& settings, const workbench::CompareOptions& compare,
                                       std::vector<workbench::PairRecord>& pairs) {
-  if (!resume) return workbench::Ledger::create(path, settings);
-  std::vector<Json> lines;
-  TEAPOT_TRY(workbench::Ledger ledger, workbench::Ledger::resume(path, settings, lines));
-  for (size_t i = 0; i < lines.size(); ++i) {
-    auto pair = workbench::parse_pair(lines[i], compare.parallel);
-    if (!pair) return at(fmt::format("{}, line {}", path, i + 2), pair.error());
-    pairs.push_back(*std::move(pair));
-  }
-  log::info("{}: {} pairs are there already", path, pairs.size());
+  TEAPOT_TRY(workbench::Ledger ledger, workbench::Ledger::open(path, resume, settings, [&](const Json& line) -> Status {
+               TEAPOT_TRY(workbench::PairRecord pair, workbench::parse_pair(line, compare.parallel));
+               pairs.push_back(std::move(pair));
+               return {};
+             }));
+  if (resume) log::info("{}: {} pairs are there already", path, pairs.size());
   return ledger;
 }
 

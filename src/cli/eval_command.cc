@@ -82,15 +82,9 @@ Json ledger_settings(const workbench::Gsm8kTask& task, const workbench::BenchOpt
 
 Result<workbench::Ledger> open_ledger(const std::string& path, bool resume, const Json& settings, const workbench::Gsm8kTask& task,
                                       workbench::Gsm8kReplies& replies) {
-  if (!resume) return workbench::Ledger::create(path, settings);
-  std::vector<Json> lines;
-  TEAPOT_TRY(workbench::Ledger ledger, workbench::Ledger::resume(path, settings, lines));
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (const Status added = add_gsm8k_line(lines[i], task, replies); !added) {
-      return at(fmt::format("{}, line {}", path, i + 2), added.error());
-    }
-  }
-  log::info("{}: {} replies are there already", path, replies.size());
+  TEAPOT_TRY(workbench::Ledger ledger,
+             workbench::Ledger::open(path, resume, settings, [&](const Json& line) { return add_gsm8k_line(line, task, replies); }));
+  if (resume) log::info("{}: {} replies are there already", path, replies.size());
   return ledger;
 }
 

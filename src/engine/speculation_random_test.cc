@@ -195,6 +195,7 @@ void run_engine(Talks& talks, const std::vector<Talk>& all, const cpu::Options& 
 TEST(SpeculationAtRandom, RepliesAreThoseOfARequestAloneWithoutDrafts) {
   const char* const wished = std::getenv("TEAPOT_TALKS");  // seeds; more than a test has time for
   const uint32_t seeds = wished == nullptr ? 2 : static_cast<uint32_t>(std::atoi(wished));
+  ASSERT_GT(seeds, 0u) << "TEAPOT_TALKS is no number of seeds: " << wished;
   for (uint32_t seed = 0; seed < seeds; ++seed) {
     Talks talks(seed + 1);
     cpu::Options numerics{.kv_dtype = talks.one_of({"f16", "f32", "bf16"}), .pages = "4k", .threads = 1, .bind = "off"};
@@ -203,7 +204,7 @@ TEST(SpeculationAtRandom, RepliesAreThoseOfARequestAloneWithoutDrafts) {
     const std::vector<Talk> all = talks_alone(numerics, 16, talks);
     for (uint32_t i = 0; i < 2; ++i) {
       run_engine(talks, all, numerics, 5, fmt::format("seed {}, engine {}", seed, i));
-      if (::testing::Test::HasFailure()) return;
+      ASSERT_FALSE(HasFailure()) << "a reply is not what its request got alone: see above";
     }
   }
 }

@@ -93,6 +93,16 @@ Result<Ledger> Ledger::resume(const std::string& path, const Json& settings, std
   return ledger;
 }
 
+Result<Ledger> Ledger::open(const std::string& path, bool resume, const Json& settings, const std::function<Status(const Json&)>& line) {
+  if (!resume) return create(path, settings);
+  std::vector<Json> lines;
+  TEAPOT_TRY(Ledger ledger, Ledger::resume(path, settings, lines));
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (Status taken = line(lines[i]); !taken) return at(fmt::format("{}, line {}", path, i + 2), std::move(taken).error());
+  }
+  return ledger;
+}
+
 Ledger::~Ledger() {
   if (file_ >= 0) ::close(file_);
 }

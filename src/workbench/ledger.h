@@ -2,6 +2,7 @@
 // holds the settings; a ledger of other settings is not gone on with.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,9 @@ class Ledger {
   // An existing one, cut behind its last whole line; its lines go to `lines`. kInvalid where a setting differs: the message names it with
   // both values.
   static Result<Ledger> resume(const std::string& path, const Json& settings, std::vector<Json>& lines);
+  // Either of them. line: called for each line that is there; its errors get the line's number.
+  static Result<Ledger> open(const std::string& path, bool resume, const Json& settings,
+                             const std::function<Status(const Json& line)>& line);
 
   Ledger(Ledger&& other) noexcept : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
   Ledger& operator=(Ledger&&) = delete;

@@ -1,13 +1,9 @@
 #include "workbench/bench/matrix_rows.h"
+#include "workbench/optional_json.h"
 #include "workbench/web_page.h"
 
 namespace teapot::workbench {
 namespace {
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 std::string html_table(const std::vector<MatrixRow>& rows) {
   std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n<thead><tr>";

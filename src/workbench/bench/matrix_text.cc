@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "workbench/bench/matrix_rows.h"
 #include "workbench/bench/wrap.h"
+#include "workbench/optional_json.h"
 
 namespace teapot::workbench {
 namespace {
@@ -26,11 +27,6 @@ std::string markdown_field(std::string_view text) {
     }
   }
   return out;
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 }  // namespace

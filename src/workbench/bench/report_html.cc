@@ -5,6 +5,7 @@
 #include "workbench/bench/figure_table.h"
 #include "workbench/bench/formulas.h"
 #include "workbench/bench/reports.h"
+#include "workbench/optional_json.h"
 #include "workbench/web_page.h"
 
 namespace teapot::workbench {
@@ -15,11 +16,6 @@ constexpr size_t kMaxTracedChunks = 1'000'000;
 
 int64_t us_between(int64_t from_ns, int64_t to_ns) { return (to_ns - from_ns + 500) / 1000; }
 double ms_rounded(double ms) { return std::round(ms * 1e3) / 1e3; }
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 std::string figures_table(const BenchRun& run) {
   std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Figures\"><table>\n<thead><tr><th></th><th></th>";

@@ -2,16 +2,13 @@
 
 #include "workbench/bench/reports.h"
 
+#include "workbench/optional_json.h"
+
 namespace teapot::workbench {
 namespace {
 
 // Microseconds are what a socket's read can be trusted with.
 double ms_from(int64_t start_ns, int64_t at_ns) { return std::round(static_cast<double>(at_ns - start_ns) / 1e3) / 1e3; }
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 // A time that was never reached is null.
 Json time_json(int64_t start_ns, int64_t at_ns) { return at_ns == 0 ? Json() : Json(ms_from(start_ns, at_ns)); }

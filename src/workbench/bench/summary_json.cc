@@ -3,6 +3,8 @@
 
 #include "workbench/bench/reports.h"
 
+#include "workbench/optional_json.h"
+
 namespace teapot::workbench {
 namespace {
 
@@ -12,11 +14,6 @@ double four_digits(double value) { return rounded(value, 1e4); }
 Json distribution_json(const Distribution& all) {
   return {{"count", all.count}, {"mean", all.mean}, {"min", all.min}, {"p50", all.p50},
           {"p90", all.p90},     {"p95", all.p95},   {"p99", all.p99}, {"max", all.max}};
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 // Values of the requests that succeeded, for evalscope's table of percentiles.

@@ -7,6 +7,7 @@
 #include "workbench/assets.h"
 #include "workbench/trace/advice.h"
 #include "workbench/trace/ranks.h"
+#include "workbench/trace/report_figures.h"
 #include "workbench/trace/report_text.h"
 #include "workbench/trace/timeline_data.h"
 #include "workbench/web_page.h"
@@ -17,15 +18,6 @@ namespace {
 constexpr size_t kMaxSlices = 600'000;  // in the page, of all ranks: some 15 MB, which browsers still open at once
 constexpr size_t kMaxRows = 200;
 constexpr size_t kName = 80;
-
-double us(int64_t ns) { return static_cast<double>(ns) / 1000; }
-
-double per_step(const Analysis& analysis, double value) { return value / static_cast<double>(std::max<uint64_t>(analysis.counted, 1)); }
-
-double share(const Analysis& analysis, int64_t ns) {
-  const int64_t wall = analysis.counted_wall_ns();
-  return wall == 0 ? 0 : 100 * static_cast<double>(ns) / static_cast<double>(wall);
-}
 
 std::string class_cell(Class kind) { return fmt::format("<td class=\"class\" style=\"--color: var(--{0})\">{0}</td>", name_of(kind)); }
 

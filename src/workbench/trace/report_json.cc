@@ -6,11 +6,10 @@
 
 #include "workbench/trace/advice.h"
 #include "workbench/trace/ranks.h"
+#include "workbench/trace/report_figures.h"
 
 namespace teapot::workbench::trace {
 namespace {
-
-double us(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
 // To three digits behind the point, as they are printed.
 double rounded(double value) { return std::strtod(fmt::format("{:.3f}", value).c_str(), nullptr); }
@@ -41,20 +40,18 @@ Json step_json(const StepTimes& times, std::optional<double> roof_gbps) {
   return json;
 }
 
-double per_step(const Analysis& analysis, double value) {
-  return analysis.counted == 0 ? 0 : rounded(value / static_cast<double>(analysis.counted));
-}
+double rounded_per_step(const Analysis& analysis, double sum) { return rounded(per_step(analysis, sum)); }
 
 Json operators_json(const Analysis& analysis) {
   Json list = Json::array();
   for (const Operator& op : analysis.operators) {
     Json json = {{"name", op.name},
                  {"class", name_of(op.kind)},
-                 {"calls_per_step", per_step(analysis, static_cast<double>(op.calls))},
-                 {"us_per_step", per_step(analysis, us(op.ns))},
-                 {"owned_us_per_step", per_step(analysis, us(op.owned_ns))}};
+                 {"calls_per_step", rounded_per_step(analysis, static_cast<double>(op.calls))},
+                 {"us_per_step", rounded_per_step(analysis, us(op.ns))},
+                 {"owned_us_per_step", rounded_per_step(analysis, us(op.owned_ns))}};
     if (op.bytes > 0) {
-      json["bytes_per_step"] = per_step(analysis, static_cast<double>(op.bytes));
+      json["bytes_per_step"] = rounded_per_step(analysis, static_cast<double>(op.bytes));
       json["gbps"] = rounded(static_cast<double>(op.bytes) / static_cast<double>(op.bytes_ns));
       if (analysis.roof_gbps && op.kind == Class::kBandwidth) {
         const double percent = 100 * static_cast<double>(op.bytes) / static_cast<double>(op.bytes_ns) / *analysis.roof_gbps;
@@ -73,8 +70,8 @@ Json gaps_json(const Analysis& analysis) {
     list.push_back({{"class", name_of(gap.kind)},
                     {"cause", name_of(gap.cause)},
                     {"name", gap.name},
-                    {"count_per_step", per_step(analysis, static_cast<double>(gap.count))},
-                    {"us_per_step", per_step(analysis, us(gap.ns))}});
+                    {"count_per_step", rounded_per_step(analysis, static_cast<double>(gap.count))},
+                    {"us_per_step", rounded_per_step(analysis, us(gap.ns))}});
   }
   return list;
 }
@@ -83,9 +80,9 @@ Json collectives_json(const Analysis& analysis) {
   Json list = Json::array();
   for (const Collective& collective : analysis.collectives) {
     Json json = {{"name", collective.name},
-                 {"calls_per_step", per_step(analysis, static_cast<double>(collective.calls))},
-                 {"us_per_step", per_step(analysis, us(collective.ns))},
-                 {"exposed_us_per_step", per_step(analysis, us(collective.exposed_ns))}};
+                 {"calls_per_step", rounded_per_step(analysis, static_cast<double>(collective.calls))},
+                 {"us_per_step", rounded_per_step(analysis, us(collective.ns))},
+                 {"exposed_us_per_step", rounded_per_step(analysis, us(collective.exposed_ns))}};
     if (collective.bytes >= 0) json["bytes"] = collective.bytes;
     list.push_back(std::move(json));
   }
@@ -113,8 +110,9 @@ Json to_json(const Analysis& analysis) {
   for (const StepTimes& step : analysis.steps) json["steps"].push_back(step_json(step, analysis.roof_gbps));
   json["total_ns"] = class_times(analysis.total_ns(), false);
   Json mean = {
-      {"steps", analysis.counted}, {"wall_us", per_step(analysis, us(analysis.counted_wall_ns()))}, {"classes_us", Json::object()}};
-  for (size_t c = 0; c < kClasses; ++c) mean["classes_us"][std::string(kClassNames[c])] = per_step(analysis, us(analysis.counted_ns[c]));
+      {"steps", analysis.counted}, {"wall_us", rounded_per_step(analysis, us(analysis.counted_wall_ns()))}, {"classes_us", Json::object()}};
+  for (size_t c = 0; c < kClasses; ++c)
+    mean["classes_us"][std::string(kClassNames[c])] = rounded_per_step(analysis, us(analysis.counted_ns[c]));
   json["mean"] = std::move(mean);
   json["operators"] = operators_json(analysis);
   json["gaps"] = gaps_json(analysis);

@@ -7,6 +7,7 @@
 
 #include "workbench/trace/advice.h"
 #include "workbench/trace/ranks.h"
+#include "workbench/trace/report_figures.h"
 
 namespace teapot::workbench::trace {
 namespace {
@@ -17,8 +18,6 @@ constexpr size_t kTopOperators = 5;  // of each class
 constexpr size_t kTopGaps = 12, kTopCollectives = 8, kTopChanges = 15;
 constexpr size_t kName = 56;
 constexpr std::array<char, kClasses> kLetters = {'u', 'h', 's', 'c', 'B', 'g', 'm', '?'};
-
-double us(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
 // One letter a piece of the bar; the pieces are where the sums of classes lie, so that the bar is always full.
 std::string bar(const ClassTimes& ns, int64_t wall, int64_t longest) {
@@ -37,18 +36,11 @@ std::string bar(const ClassTimes& ns, int64_t wall, int64_t longest) {
   return result;
 }
 
-double per_step(const Analysis& analysis, int64_t ns) { return us(ns) / static_cast<double>(std::max<uint64_t>(analysis.counted, 1)); }
-
-double share(const Analysis& analysis, int64_t ns) {
-  const int64_t wall = analysis.counted_wall_ns();
-  return wall == 0 ? 0 : 100 * static_cast<double>(ns) / static_cast<double>(wall);
-}
-
 void add_head(const Analysis& analysis, std::string& text) {
   text += fmt::format("{}: {}, rank {}{}; {} steps {}, {} whole, {:.1f} us each\n", analysis.input, analysis.format, analysis.rank,
                       analysis.device ? fmt::format(" (device {} of the file)", *analysis.device) : "", analysis.steps.size(),
                       analysis.by_repetition ? "by repetition of kernels" : "by markers", analysis.any_complete ? analysis.counted : 0,
-                      per_step(analysis, analysis.counted_wall_ns()));
+                      per_step(analysis, us(analysis.counted_wall_ns())));
   for (const std::string& warning : warning_texts(analysis)) text += "warning: " + warning + "\n";
 }
 
@@ -73,8 +65,8 @@ void add_classes(const Analysis& analysis, std::string& text) {
   for (size_t c = 0; c < kClasses; ++c) {
     const auto kind = static_cast<Class>(c);
     if (kind == Class::kUnattributed && analysis.counted_ns[c] == 0) continue;
-    text += fmt::format("{:<2} {:<13} {:>10.1f} {:>6.1f}  {}\n", kLetters[c], kClassNames[c], per_step(analysis, analysis.counted_ns[c]),
-                        share(analysis, analysis.counted_ns[c]), meaning_of(kind));
+    text += fmt::format("{:<2} {:<13} {:>10.1f} {:>6.1f}  {}\n", kLetters[c], kClassNames[c],
+                        per_step(analysis, us(analysis.counted_ns[c])), share(analysis, analysis.counted_ns[c]), meaning_of(kind));
   }
   int64_t bytes = 0;
   uint64_t steps = 0;
@@ -91,7 +83,7 @@ void add_classes(const Analysis& analysis, std::string& text) {
     return;
   }
   const double floor = mean / *analysis.roof_gbps / 1000,
-               owned = per_step(analysis, analysis.counted_ns[static_cast<size_t>(Class::kBandwidth)]);
+               owned = per_step(analysis, us(analysis.counted_ns[static_cast<size_t>(Class::kBandwidth)]));
   text += fmt::format(", at {:g} GB/s {:.1f} us: {:.1f} % of the roof, {:.1f} us above the floor\n", *analysis.roof_gbps, floor,
                       owned == 0 ? 0 : 100 * floor / owned, owned - floor);
   if (owned > 0 && floor > owned) text += "  over 100 %: shapes do not explain these kernels\n";
@@ -116,9 +108,9 @@ void add_operators(const Analysis& analysis, std::string& text) {
         const double percent = 100 * static_cast<double>(op.bytes) / static_cast<double>(op.bytes_ns) / *analysis.roof_gbps;
         roof = percent > 100 ? ">100 *" : fmt::format("{:.0f}", percent);
       }
-      text +=
-          fmt::format("  {:<{}} {:>7.1f} {:>10.1f} {:>10.1f} {:>8} {:>7}\n", short_name(op.name, kName), kName,
-                      static_cast<double>(op.calls) / steps, per_step(analysis, op.ns), per_step(analysis, op.owned_ns), megabytes, roof);
+      text += fmt::format("  {:<{}} {:>7.1f} {:>10.1f} {:>10.1f} {:>8} {:>7}\n", short_name(op.name, kName), kName,
+                          static_cast<double>(op.calls) / steps, per_step(analysis, us(op.ns)), per_step(analysis, us(op.owned_ns)),
+                          megabytes, roof);
     }
     if (left > 0) text += fmt::format("  ... and {} more\n", left);
   }
@@ -134,12 +126,12 @@ void add_gaps(const Analysis& analysis, std::string& text) {
         gap.name.empty() ? std::string(name_of(gap.cause)) : fmt::format("{} {}", name_of(gap.cause), short_name(gap.name, kName - 24));
     text += fmt::format("{:<11} {:<{}} {:>7.1f} {:>10.1f} {:>6.1f}\n", name_of(gap.kind), what, kName,
                         static_cast<double>(gap.count) / static_cast<double>(std::max<uint64_t>(analysis.counted, 1)),
-                        per_step(analysis, gap.ns), share(analysis, gap.ns));
+                        per_step(analysis, us(gap.ns)), share(analysis, gap.ns));
   }
   if (analysis.gaps.size() > kTopGaps) {
     int64_t rest = 0;
     for (size_t i = kTopGaps; i < analysis.gaps.size(); ++i) rest += analysis.gaps[i].ns;
-    text += fmt::format("... and {} more causes, {:.1f} us\n", analysis.gaps.size() - kTopGaps, per_step(analysis, rest));
+    text += fmt::format("... and {} more causes, {:.1f} us\n", analysis.gaps.size() - kTopGaps, per_step(analysis, us(rest)));
   }
 }
 
@@ -151,7 +143,7 @@ void add_collectives(const Analysis& analysis, std::string& text) {
     text += fmt::format("{:<{}} {:>10} {:>7.1f} {:>10.1f} {:>10.1f}\n", short_name(collective.name, kName), kName,
                         collective.bytes < 0 ? "not told" : std::to_string(collective.bytes),
                         static_cast<double>(collective.calls) / static_cast<double>(std::max<uint64_t>(analysis.counted, 1)),
-                        per_step(analysis, collective.ns), per_step(analysis, collective.exposed_ns));
+                        per_step(analysis, us(collective.ns)), per_step(analysis, us(collective.exposed_ns)));
   }
 }
 
