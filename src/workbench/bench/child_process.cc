@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
+#include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "workbench/bench/child_supervisor.h"
 
 namespace teapot::workbench {
 namespace {
@@ -18,7 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll{20};
-constexpr std::chrono::seconds kEnd{45};  // serve's own limit after SIGTERM is 40 s
 constexpr size_t kLogBytes = 64 * 1024;
 constexpr size_t kShownLines = 20;
 
@@ -30,54 +31,68 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables,
+                                          const std::vector<std::string>& unset) {
   std::vector<std::string> all;
   for (char** inherited = environ; *inherited != nullptr; ++inherited) {
     const std::string_view name = std::string_view(*inherited).substr(0, std::string_view(*inherited).find('='));
+    if (std::ranges::find(unset, name) != unset.end()) continue;
     if (std::ranges::find(variables, name, &std::pair<std::string, std::string>::first) == variables.end()) all.emplace_back(*inherited);
   }
   for (const auto& [name, value] : variables) all.push_back(name + "=" + value);
   return all;
 }
 
-// In the child, between fork and exec: system calls only.
-[[noreturn]] void become(const std::vector<char*>& arguments, const std::vector<char*>& environment, int log_fd, pid_t parent) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // it went away before it could be watched
-  const int null = open("/dev/null", O_RDONLY);
-  dup2(null, STDIN_FILENO);
-  dup2(log_fd, STDOUT_FILENO);
-  dup2(log_fd, STDERR_FILENO);
-  execvpe(arguments[0], arguments.data(), environment.data());
-  const char* why = strerrordesc_np(errno);
-  if (why == nullptr || write(STDERR_FILENO, why, std::strlen(why)) < 0) _exit(126);
-  _exit(127);
+void write_all(int file, const char* bytes, size_t count) {
+  while (count > 0) {
+    const ssize_t written = write(file, bytes, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // a full disk doesn't hold the program up
+    bytes += written;
+    count -= static_cast<size_t>(written);
+  }
 }
 
 }  // namespace
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vector<std::string>& words,
-                                                          const std::vector<std::pair<std::string, std::string>>& variables) {
-  std::vector<std::string> copies = words, all_variables = environment_with(variables);
-  const std::vector<char*> arguments = pointers(copies), environment = pointers(all_variables);
-
+                                                          const std::vector<std::pair<std::string, std::string>>& variables,
+                                                          const ChildOptions& options) {
   std::unique_ptr<ChildProcess> child(new ChildProcess);
+  child->end_timeout_ = options.end_timeout;
   child->stop_fd_ = eventfd(0, EFD_CLOEXEC);
-  int pipe_ends[2];
-  if (child->stop_fd_ < 0 || pipe2(pipe_ends, O_CLOEXEC) != 0) {
-    return fail(ErrorKind::kIo, "a pipe for the log of {}: {}", words.front(), std::strerror(errno));
+  if (child->stop_fd_ < 0) return fail(ErrorKind::kIo, "an event for the log of {}: {}", words.front(), std::strerror(errno));
+  if (!options.log_file.empty()) {
+    child->file_fd_ = open(options.log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (child->file_fd_ < 0) return fail(ErrorKind::kIo, "{}: cannot be opened: {}", options.log_file, std::strerror(errno));
   }
-  const pid_t parent = getpid();
-  child->pid_ = fork();
-  if (child->pid_ == 0) become(arguments, environment, pipe_ends[1], parent);
-  const int error = errno;
-  close(pipe_ends[1]);
-  child->log_fd_ = pipe_ends[0];
-  if (child->pid_ < 0) return fail(ErrorKind::kIo, "{} cannot be started: {}", words.front(), std::strerror(error));
-  setpgid(child->pid_, child->pid_);
+  TEAPOT_CHECK(child->spawn(words, environment_with(variables, options.unset)));
   child->log_reader_ = std::thread([reader = child.get()] { reader->read_log(); });
   return child;
+}
+
+Status ChildProcess::spawn(std::vector<std::string> words, std::vector<std::string> environment) {
+  const std::vector<char*> argument_pointers = pointers(words), environment_pointers = pointers(environment);
+  int log[2] = {-1, -1}, life[2] = {-1, -1}, report[2] = {-1, -1};
+  bool good = true;
+  for (int* pipe_ends : {log, report}) good = good && pipe2(pipe_ends, O_CLOEXEC) == 0;
+  good = good && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life) == 0;
+  if (good) {
+    supervisor_ = fork();
+    if (supervisor_ == 0) supervise({argument_pointers.data(), environment_pointers.data(), log[1], life[0], report[1]});
+  }
+  const int error = errno;
+  for (const int end : {log[1], life[0], report[1]}) {
+    if (end >= 0) close(end);
+  }
+  log_fd_ = log[0];
+  life_fd_ = life[1];
+  const bool told = good && supervisor_ > 0 && read(report[0], &pid_, sizeof pid_) == sizeof pid_ && pid_ > 0;
+  if (report[0] >= 0) close(report[0]);
+  if (told) return {};
+  if (supervisor_ > 0) waitpid(supervisor_, nullptr, 0);
+  supervisor_ = pid_ = -1;
+  return fail(ErrorKind::kIo, "{} cannot be started: {}", words.front(), std::strerror(error));
 }
 
 void ChildProcess::read_log() {
@@ -90,6 +105,7 @@ void ChildProcess::read_log() {
     const ssize_t n = read(log_fd_, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
+    if (file_fd_ >= 0) write_all(file_fd_, buffer, static_cast<size_t>(n));
     const std::lock_guard lock(mutex_);
     log_.append(buffer, static_cast<size_t>(n));
     if (log_.size() > 2 * kLogBytes) log_.erase(0, log_.size() - kLogBytes);
@@ -104,27 +120,29 @@ std::string ChildProcess::log_tail() const {
 }
 
 std::string ChildProcess::ended() {
-  if (!ended_.empty() || pid_ <= 0) return ended_;
+  if (!ended_.empty() || supervisor_ <= 0) return ended_;
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) != pid_) return "";
+  if (waitpid(supervisor_, &status, WNOHANG) != supervisor_) return "";
   ended_ = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status)) : fmt::format("exit code {}", WEXITSTATUS(status));
   eventfd_write(stop_fd_, 1);
   if (log_reader_.joinable()) log_reader_.join();  // all that it said is there now
   return ended_;
 }
 
+// The supervisor may be gone already: that is no reason for a signal.
+void ChildProcess::order(char what) const { send(life_fd_, &what, 1, MSG_NOSIGNAL); }
+
 ChildProcess::~ChildProcess() {
-  if (pid_ > 0 && ended().empty()) {
-    kill(-pid_, SIGTERM);
-    const auto end = Clock::now() + kEnd;
+  if (supervisor_ > 0 && ended().empty()) {
+    order(kEndSupervised);
+    const auto end = Clock::now() + end_timeout_;
     while (ended().empty() && Clock::now() < end) std::this_thread::sleep_for(kPoll);
-    if (ended().empty()) {
-      kill(-pid_, SIGKILL);
-      while (ended().empty()) std::this_thread::sleep_for(kPoll);
-    }
+    if (ended().empty()) order(kKillSupervised);
+    while (ended().empty()) std::this_thread::sleep_for(kPoll);
   }
-  if (log_fd_ >= 0) close(log_fd_);
-  if (stop_fd_ >= 0) close(stop_fd_);
+  for (const int file : {log_fd_, stop_fd_, life_fd_, file_fd_}) {
+    if (file >= 0) close(file);
+  }
 }
 
 }  // namespace teapot::workbench

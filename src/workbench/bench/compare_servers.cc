@@ -7,7 +7,6 @@
 #include "workbench/bench/http_get.h"
 #include "workbench/bench/request_body.h"
 #include "workbench/bench/server_facts.h"
-#include "workbench/bench/summary.h"
 
 namespace teapot::workbench {
 namespace {
@@ -20,31 +19,6 @@ bool greedy(const BodyOptions& body) { return body.temperature && *body.temperat
 bool reset_prefixes(const Endpoint& endpoint) {
   const auto answer = http_post(endpoint.with_target("/reset_prefix_cache"), kResetPatience);
   return answer && answer->status >= 200 && answer->status < 300;
-}
-
-TurnFigures turn_figures(LoadResult result, bool keep_replies) {
-  TurnFigures figures;
-  double tpot_sum = 0, ttft_sum = 0;
-  uint32_t tpots = 0, ttfts = 0, succeeded = 0;
-  for (RequestRecord& record : result.records) {
-    ++figures.requests;
-    if (record.outcome != Outcome::kOk) {
-      if (figures.failed++ == 0) {
-        figures.fault = fmt::format("{}: {}", kOutcomeNames[static_cast<size_t>(record.outcome)], record.error);
-      }
-      continue;
-    }
-    ++succeeded;
-    figures.completion_tokens += record.completion_tokens;
-    figures.cached_tokens += record.cached_tokens.value_or(0);
-    if (const auto tpot = tpot_ms(record)) tpot_sum += *tpot, ++tpots;
-    if (const auto ttft = ttft_ms(record)) ttft_sum += *ttft, ++ttfts;
-    if (keep_replies) figures.replies.push_back(record.reasoning + record.content);
-  }
-  if (tpots > 0) figures.tpot_ms = tpot_sum / tpots;
-  if (ttfts > 0) figures.ttft_ms = ttft_sum / ttfts;
-  if (succeeded > 0) figures.completion_tokens /= succeeded;
-  return figures;
 }
 
 }  // namespace

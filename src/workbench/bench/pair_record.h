@@ -9,18 +9,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "workbench/bench/reply_difference.h"
+#include "workbench/bench/turn_figures.h"
 
 namespace teapot::workbench {
-
-// One load on one server. The replicate is the turn, not the request: its requests are averaged.
-struct TurnFigures {
-  double tpot_ms = 0, ttft_ms = 0;  // means over the requests
-  double completion_tokens = 0;     // mean
-  uint32_t requests = 0, failed = 0;
-  std::string fault = {};                 // what became of the first request that failed; empty without one
-  uint64_t cached_tokens = 0;             // of all prompts, where the server tells
-  std::vector<std::string> replies = {};  // [requests]; not kept in the ledger
-};
 
 struct LoadPair {
   uint32_t parallel = 0;

@@ -25,7 +25,7 @@ struct ServeChildOptions {
 class ServeChild {
  public:
   // On a free port of the loopback; returns when the model is ready. Errors end in what the child said last. It lives as a ChildProcess
-  // does: with the thread that calls this at most.
+  // does: with our own program at most.
   static Result<std::unique_ptr<ServeChild>> start(const ServeChildOptions& options);
 
   const Endpoint& endpoint() const { return endpoint_; }

@@ -1,0 +1,97 @@
+#include "workbench/tune/moves.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace teapot::workbench {
+namespace {
+
+constexpr int kUnasked = 5;  // rank of controls and of other use cases
+constexpr double kUnverified = 0.5;
+constexpr size_t kOrderedValues = 4;
+
+double expected_gain(const Knob& knob) {
+  const double gain = knob.gain ? std::max(0.0, -knob.gain->first) : 0;
+  return knob.verified ? gain : kUnverified * gain;
+}
+
+bool named(const SearchOptions& options, const Knob& knob) { return std::ranges::find(options.knobs, knob.name) != options.knobs.end(); }
+
+std::optional<double> number_of(const KnobValue& value) {
+  double number = 0;
+  if (!value) return std::nullopt;
+  const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
+  if (error != std::errc{} || end != value->data() + value->size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Result<std::vector<const Knob*>> ladder_of(const Catalogue& catalogue, const SearchOptions& options) {
+  for (const std::string& name : options.knobs) {
+    if (catalogue.find(name) == nullptr) return fail(ErrorKind::kInvalid, "--knobs: the catalogue of {} has no knob '{}'", catalogue.server, name);
+  }
+  std::vector<const Knob*> ladder;
+  for (const Knob& knob : catalogue.knobs) {
+    const bool wanted = options.knobs.empty() ? knob.rank < kUnasked : named(options, knob);
+    if (wanted) ladder.push_back(&knob);
+  }
+  std::ranges::stable_sort(ladder, [](const Knob* one, const Knob* other) {
+    if (one->rank != other->rank) return one->rank < other->rank;
+    return expected_gain(*one) > expected_gain(*other);
+  });
+  return ladder;
+}
+
+std::vector<KnobValue> values_to_try(const Catalogue& catalogue, const Knob& knob, const KnobProfile& base, const KnobProfile& incumbent) {
+  const KnobValue& now = value_in(catalogue, incumbent, knob.name);
+  const KnobValue& before = value_in(catalogue, base, knob.name);
+  std::vector<KnobValue> values;
+  for (const KnobValue& value : knob.values) {
+    if (value != now && value != before) values.push_back(value);
+  }
+  return values;
+}
+
+std::string refusal_of(const Knob& knob, const KnobValue& value, const SearchOptions& options) {
+  if (knob.set.kind == SetKind::kHost) {
+    return fmt::format("a setting of the machine, never made from here; its owner can: {} (with {})", knob.set.name, value.value_or("nothing"));
+  }
+  if (!available(value, options.host)) return fmt::format("this machine has no {}", value.value_or(""));
+  if (knob.text == TextRisk::kLossy && options.allow_text != TextRisk::kLossy && in_force(value)) {
+    return "it may change the model's answers: --allow-text lossy lets it";
+  }
+  return "";
+}
+
+TextRisk text_risk(const Catalogue& catalogue, const std::vector<Assignment>& changes) {
+  TextRisk risk = TextRisk::kSame;
+  for (const Assignment& change : changes) {
+    const Knob* knob = catalogue.find(change.knob);
+    if (knob != nullptr) risk = std::max(risk, knob->text);
+  }
+  return risk;
+}
+
+bool related(const Knob& one, const Knob& other) {
+  const auto needs = [](const Knob& knob, const Knob& what) { return std::ranges::count(knob.requires_, what.name, &Condition::knob) > 0; };
+  return one.scope == other.scope || needs(one, other) || needs(other, one);
+}
+
+std::vector<KnobValue> neighbours(const Knob& knob, const KnobValue& value) {
+  std::vector<std::pair<double, KnobValue>> ordered;
+  for (const KnobValue& each : knob.values) {
+    if (const auto number = number_of(each)) ordered.emplace_back(*number, each);
+  }
+  const bool numbers = knob.type == KnobType::kInt || knob.type == KnobType::kFloat;
+  if (!numbers || ordered.size() < kOrderedValues) return {};
+  std::ranges::sort(ordered);
+  const auto at = std::ranges::find(ordered, value, &std::pair<double, KnobValue>::second);
+  std::vector<KnobValue> found;
+  if (at == ordered.end()) return found;
+  if (at != ordered.begin()) found.push_back(std::prev(at)->second);
+  if (std::next(at) != ordered.end()) found.push_back(std::next(at)->second);
+  return found;
+}
+
+}  // namespace teapot::workbench

@@ -1,0 +1,74 @@
+#include "workbench/tune/prune.h"
+
+#include <algorithm>
+
+#include "workbench/pairs/race.h"
+#include "workbench/tune/walk.h"
+
+namespace teapot::workbench {
+namespace {
+
+constexpr double kPruneAlpha = 0.10;
+constexpr uint32_t kPruneCap = 12;  // pairs
+
+struct Pruning {
+  const SearchOptions& options;
+  Starts& starts;
+  PairMeter& meter;
+  double min_difference;
+};
+
+// What is there (B) against what is without it (A).
+Status race_without(const Pruning& pruning, const KnobProfile& without, const KnobProfile& incumbent, PruneVerdict& verdict) {
+  Race race({.e_threshold = 1 / kPruneAlpha, .min_difference = pruning.min_difference, .null_alpha = kSequenceAlpha, .cap = kPruneCap});
+  Walk walk(pruning.options.objective, pruning.options.parallel.size());
+  PairMeter::Series series = pruning.meter.series(PairKind::kPrune, "without " + name_of(verdict.knob, verdict.value), without, incumbent);
+  while (race.state() == RaceState::kRunning && pruning.meter.left() > 0) {
+    TEAPOT_TRY(const PairOutcome outcome, pruning.meter.measure(series));
+    if (outcome.b.fault != TrialFault::kNone) {
+      verdict.reason = "the incumbent failed: " + outcome.b.what;
+      return {};
+    }
+    race.add(walk.add(outcome));
+  }
+  verdict.effect = walk.effect();
+  if (race.state() == RaceState::kWin) verdict.state = MoveState::kWin;
+  if (race.state() == RaceState::kLose) verdict.state = MoveState::kLose;
+  if (race.state() == RaceState::kNull) verdict.state = MoveState::kNull;
+  return {};
+}
+
+}  // namespace
+
+Status prune(const Catalogue& catalogue, const SearchOptions& options, Starts& starts, PairMeter& meter, double min_difference,
+             const std::vector<Adopted>& adopted, KnobProfile& incumbent, SearchResult& result) {
+  std::vector<Adopted> moves = adopted;
+  std::ranges::stable_sort(moves, std::greater{}, &Adopted::gain);
+  for (const Adopted& move : moves) {
+    if (value_in(catalogue, incumbent, move.knob) != move.value) continue;  // another value has taken its place
+    if (meter.left() == 0) return {};
+    const auto without = closure(catalogue, incumbent, {move.knob, value_in(catalogue, result.base, move.knob)});
+    if (!without) continue;
+    PruneVerdict verdict{.knob = move.knob, .value = move.value, .effect = {}, .reason = {}};
+    TEAPOT_TRY(const Validation* found, starts.look_at(*without));
+    TEAPOT_TRY(const Validation* now, starts.look_at(incumbent));
+    const std::string changed = result.text_gate ? text_difference(now->replies, found->replies) : "";
+    if (found->fault != TrialFault::kNone || !changed.empty()) {
+      verdict.state = MoveState::kWin;
+      verdict.reason = changed.empty() ? "without it: " + found->what : "without it the text changes: " + changed;
+      result.pruned.push_back(std::move(verdict));
+      continue;
+    }
+    TEAPOT_CHECK(race_without({options, starts, meter, min_difference}, *without, incumbent, verdict));
+    if (verdict.state == MoveState::kLose) incumbent = *without;
+    if (verdict.state == MoveState::kLose || verdict.state == MoveState::kNull) {
+      if (const auto simpler = closure(catalogue, result.simplest, {move.knob, value_in(catalogue, result.base, move.knob)})) {
+        result.simplest = *simpler;
+      }
+    }
+    result.pruned.push_back(std::move(verdict));
+  }
+  return {};
+}
+
+}  // namespace teapot::workbench

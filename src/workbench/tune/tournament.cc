@@ -1,0 +1,35 @@
+#include "workbench/tune/tournament.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace teapot::workbench {
+
+Result<Tournament> hold_tournament(PairMeter& meter, Objective objective, const KnobProfile& incumbent, std::vector<Entrant> entrants) {
+  Tournament tournament{.entrants = std::move(entrants)};
+  std::vector<Entrant>& all = tournament.entrants;
+  std::vector<PairMeter::Series> series;
+  for (const Entrant& entrant : all) series.push_back(meter.series(PairKind::kHalving, entrant.name, incumbent, entrant.target));
+  std::vector<size_t> left(all.size());
+  std::iota(left.begin(), left.end(), size_t{0});
+  for (uint32_t pairs = 1; left.size() > 1 && meter.left() > 0; pairs *= 2) {
+    for (uint32_t pair = 0; pair < pairs; ++pair) {
+      for (const size_t i : left) {
+        if (all[i].fault != TrialFault::kNone || meter.left() == 0) continue;
+        TEAPOT_TRY(const PairOutcome outcome, meter.measure(series[i]));
+        all[i].fault = outcome.b.fault;
+        all[i].what = outcome.b.what;
+        if (all[i].fault != TrialFault::kNone) continue;
+        all[i].sum += difference_of(objective, outcome);
+        ++all[i].pairs;
+      }
+    }
+    std::erase_if(left, [&](size_t i) { return all[i].fault != TrialFault::kNone; });
+    std::ranges::stable_sort(left, {}, [&](size_t i) { return all[i].mean(); });
+    left.resize(std::min(left.size(), std::max<size_t>(1, left.size() / 2)));
+  }
+  if (!left.empty()) tournament.best = left.front();
+  return tournament;
+}
+
+}  // namespace teapot::workbench
