@@ -32,6 +32,9 @@ struct KnobSet {
   std::string json_key;  // kJson: "a.b.c"
 };
 
+// Values of both go to one place: only one of the two can be set.
+bool same_place(const KnobSet& a, const KnobSet& b);
+
 enum class KnobType { kBool, kInt, kFloat, kEnum, kString, kList, kSwitch };
 enum class KnobScope { kHost, kComm, kGraph, kMemory, kKernel, kSpeculation, kScheduler, kCache, kAllocator };
 // Of greedy replies: kSame: a change is a fault; kMay: rounding may change them; kLossy: it changes the model or the rule.
@@ -64,6 +67,9 @@ struct Knob {
 
   const KnobValue& default_value() const { return values.front(); }
 };
+
+// One of its values is worked out from the tokens of a step.
+bool follows_step(const Knob& knob);
 
 // How the server is started, watched and stopped. Texts that are not there are empty.
 struct Launch {

@@ -40,6 +40,8 @@ struct Condition {
 
   // A value that is left out equals nothing and is neither more nor less than anything. kUnknown: kText.
   Truth holds(const Catalogue& catalogue, const KnobProfile& profile) const;
+  // With this value of `knob`; not for kText.
+  bool would_hold(const KnobValue& value) const;
 };
 
 // The profile's value, or the default. The name must be a knob's.

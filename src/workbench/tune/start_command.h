@@ -11,7 +11,7 @@ using Placeholders = std::map<std::string, std::string>;  // "model" -> what {mo
 struct StartCommand {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> env;  // launch.env, then the profile's
-  std::vector<std::string> unset;                        // variables of knobs whose value is nothing: they must not be inherited
+  std::vector<std::string> unset;                        // variables of the knobs that are not set: they must not be inherited
   std::vector<std::string> host_notes;                   // commands for the machine's owner
 };
 

@@ -1,10 +1,18 @@
 // Values that are worked out for the machine and the trial: "@physical_cores", "@exact_step_tokens".
 #pragma once
 
+#include <array>
+
 #include "base/error.h"
 #include "workbench/tune/catalogue.h"
 
 namespace teapot::workbench {
+
+inline constexpr std::string_view kExactStepTokens = "exact_step_tokens", kMaxStepTokens = "max_step_tokens";
+// All that may stand behind an "@".
+inline constexpr std::array<std::string_view, 10> kReferences = {
+    kExactStepTokens, kMaxStepTokens,       "physical_cores",     "half_cores", "all_cpus",
+    "node0_cpus",     "physical_core_mask", "physical_core_list", "jemalloc",   "tcmalloc"};
 
 // "physical_cores" -> "8": @physical_cores @half_cores @all_cpus @node0_cpus @physical_core_mask @physical_core_list @jemalloc @tcmalloc;
 // those that this machine does not have (a library that is not installed) are missing.
