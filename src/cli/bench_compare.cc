@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/own_path.h"
 #include "cli/progress.h"
+#include "cli/share.h"
 #include "workbench/bench/compare_report.h"
 #include "workbench/bench/compare_servers.h"
 #include "workbench/bench/host_facts.h"
@@ -36,16 +37,6 @@ struct CompareArguments {
   std::string min_difference = "1%";
   bool resume = false, json = false;
 };
-
-// "1%" or "0.01".
-Result<double> parse_share(const std::string& text) {
-  const bool percent = text.ends_with('%');
-  double value = 0;
-  if (!CLI::detail::lexical_cast(percent ? text.substr(0, text.size() - 1) : text, value)) {
-    return fail(ErrorKind::kInvalid, "--min-difference: found '{}'; expected a share like 1% or 0.01", text);
-  }
-  return percent ? value / 100 : value;
-}
 
 workbench::ServerChoice choose(const ServerArguments& arguments, const std::string& api_key) {
   workbench::ServerChoice choice;
@@ -126,7 +117,7 @@ Result<int> compare(const CompareArguments& arguments) {
   workbench::CompareReport report;
   report.options = arguments.compare;
   report.options.seed = options.dataset.seed;
-  TEAPOT_TRY(report.options.min_difference, parse_share(arguments.min_difference));
+  TEAPOT_TRY(report.options.min_difference, parse_share("--min-difference", arguments.min_difference));
   TEAPOT_CHECK(check(report.options));
   report.name = arguments.bench.bench.name;
   if (arguments.resume && report.name.empty()) return fail(ErrorKind::kInvalid, "--resume: which run? Expected its --name");

@@ -33,10 +33,4 @@ Result<std::string> text_field(const Json& json, const char* name) {
   return value->get<std::string>();
 }
 
-Result<bool> bool_field(const Json& json, const char* name) {
-  TEAPOT_TRY(const Json* value, find_field(json, name));
-  if (!value->is_boolean()) return fail(ErrorKind::kInvalid, "{}: {}; expected true or false", name, value->type_name());
-  return value->get<bool>();
-}
-
 }  // namespace teapot::workbench

@@ -61,11 +61,11 @@ std::vector<std::string> shipped_catalogues() {
   return names;
 }
 
-Result<Catalogue> load_catalogue(const std::string& path_or_name) {
+Result<CatalogueText> read_catalogue(const std::string& path_or_name) {
   const bool is_path = path_or_name.contains('/') || path_or_name.ends_with(kSuffix) || path_or_name.ends_with(".yml");
   if (is_path) {
-    TEAPOT_TRY(const std::string text, read_file(path_or_name));
-    return parse_catalogue(text, path_or_name);
+    TEAPOT_TRY(std::string text, read_file(path_or_name));
+    return CatalogueText{path_or_name, std::move(text)};
   }
   const std::vector<std::string> shipped = shipped_catalogues();
   if (std::ranges::find(shipped, path_or_name) == shipped.end()) {
@@ -73,7 +73,12 @@ Result<Catalogue> load_catalogue(const std::string& path_or_name) {
                 fmt::join(shipped, ", "));
   }
   const std::string file = path_or_name + std::string(kSuffix);
-  return parse_catalogue(find_asset(file), file);
+  return CatalogueText{file, std::string(find_asset(file))};
+}
+
+Result<Catalogue> load_catalogue(const std::string& path_or_name) {
+  TEAPOT_TRY(const CatalogueText text, read_catalogue(path_or_name));
+  return parse_catalogue(text.yaml, text.source);
 }
 
 }  // namespace teapot::workbench

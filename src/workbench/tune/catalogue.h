@@ -103,8 +103,12 @@ struct Catalogue {
 
 // source names the text in errors. kInvalid: the message has a line for each fault, "FILE:LINE: what was found, what was expected".
 Result<Catalogue> parse_catalogue(std::string_view yaml, const std::string& source);
+struct CatalogueText {
+  std::string source, yaml;
+};
 // A file's path, or the name of a catalogue that is built in ("vllm-ascend"). A word without '/' and '.yaml' is a name. kNotFound names
 // all.
+Result<CatalogueText> read_catalogue(const std::string& path_or_name);
 Result<Catalogue> load_catalogue(const std::string& path_or_name);
 std::vector<std::string> shipped_catalogues();
 

@@ -57,7 +57,8 @@ Result<PairOutcome> PairMeter::measure_once(const Series& series, bool b_first) 
 }
 
 Result<PairOutcome> PairMeter::measure(Series& series) {
-  if (series.kind != PairKind::kNull && since_null_ >= kPairsPerNullPair && left() > 1) {
+  const bool counted = series.kind != PairKind::kNull && series.kind != PairKind::kConfirm;
+  if (counted && since_null_ >= kPairsPerNullPair && left() > 1) {
     TEAPOT_CHECK(null_pair());
   }
   const bool b_first = b_goes_first(mix(options_.seed, series.number), series.pair++);

@@ -43,7 +43,7 @@ Status race_without(const Pruning& pruning, const KnobProfile& without, const Kn
 Status prune(const Catalogue& catalogue, const SearchOptions& options, Starts& starts, PairMeter& meter, double min_difference,
              const std::vector<Adopted>& adopted, KnobProfile& incumbent, SearchResult& result) {
   std::vector<Adopted> moves = adopted;
-  std::ranges::stable_sort(moves, std::greater{}, &Adopted::gain);
+  std::ranges::stable_sort(moves, std::greater{}, [](const Adopted& move) { return move.effect.mean; });
   for (const Adopted& move : moves) {
     if (value_in(catalogue, incumbent, move.knob) != move.value) continue;  // another value has taken its place
     if (meter.left() == 0) return {};

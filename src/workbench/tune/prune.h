@@ -12,7 +12,7 @@ struct Adopted {
   KnobValue value;
   std::vector<Assignment> with;
   KnobProfile before, after;  // incumbents
-  double gain = 0;            // mean d of its race
+  Effect effect = {};         // of its race
 };
 
 // Spends what the budget has left. A move that does harm beside the others goes out of the incumbent; one that is no longer noticed goes

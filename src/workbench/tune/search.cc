@@ -17,11 +17,14 @@
 namespace teapot::workbench {
 namespace {
 
+constexpr std::string_view kLadder = "ladder", kNeighbour = "neighbour", kSecondPass = "second pass", kSettled = "settled";
+
 constexpr double kAlpha = 0.10;        // chance that a session adopts anything that is no gain
 constexpr uint32_t kScreenAfter = 3;   // pairs
 constexpr double kScreenAbove = -0.003;  // in d; smaller gains are not looked for, either
 constexpr uint32_t kCap = 24;          // pairs of a race
 constexpr double kLoadHarm = 0.01;     // of one number of users, as a share
+constexpr double kNeighbourAbove = 0.005;  // in d: values beside an adopted one aren't left alone as soon
 constexpr size_t kMostRacedValues = 3;  // of one knob; of more, a tournament chooses one
 
 // A knob's value, with all that it takes to get there from the incumbent.
@@ -67,13 +70,17 @@ class Search {
   Status try_neighbours();
   Status settle();
 
-  std::optional<Move> move_to(const Knob& knob, const KnobValue& value, const std::string& phase);
+  std::optional<Move> move_to(const Knob& knob, const KnobValue& value, std::string_view phase);
   // Whether a start shows nothing against the move. Its verdict is in the result otherwise.
-  Result<bool> starts_well(const Move& move, const std::string& phase);
-  Result<MoveVerdict> race(const Move& move, const std::string& phase, bool screen);
+  Result<bool> starts_well(const Move& move, std::string_view phase);
+  RaceRules rules(std::string_view phase) const;
+  Result<MoveVerdict> race(const Move& move, std::string_view phase);
+  // The adopted move whose value this one would replace; null: none.
+  const Adopted* replaced_by(const Move& move) const;
+  bool clearly_slower(const Effect& effect) const;
   MoveState guarded(const Walk& walk, const Move& move, bool more, std::string& reason) const;
   void take(const Move& move, MoveVerdict verdict);
-  MoveVerdict verdict_of(const Move& move, const std::string& phase, MoveState state, std::string reason = "") const;
+  MoveVerdict verdict_of(const Move& move, std::string_view phase, MoveState state, std::string reason = "") const;
   void add(MoveVerdict verdict);
 
   const Catalogue& catalogue_;
@@ -90,12 +97,12 @@ class Search {
   double min_difference_ = 0;
 };
 
-MoveVerdict Search::verdict_of(const Move& move, const std::string& phase, MoveState state, std::string reason) const {
+MoveVerdict Search::verdict_of(const Move& move, std::string_view phase, MoveState state, std::string reason) const {
   MoveVerdict verdict;
   verdict.knob = move.knob->name;
   verdict.value = move.value;
   verdict.with = move.with;
-  verdict.phase = phase;
+  verdict.phase = std::string(phase);
   verdict.state = state;
   verdict.reason = std::move(reason);
   return verdict;
@@ -113,8 +120,8 @@ Status Search::climb() {
   TEAPOT_CHECK(begin());
   TEAPOT_CHECK(look_at_base());
   TEAPOT_CHECK(ladder());
-  TEAPOT_CHECK(second_pass());
   TEAPOT_CHECK(try_neighbours());
+  TEAPOT_CHECK(second_pass());
   TEAPOT_CHECK(settle());
   result_.simplest = incumbent_;
   TEAPOT_CHECK(prune(catalogue_, options_, starts_, meter_, min_difference_, adopted_, incumbent_, result_));
@@ -188,7 +195,7 @@ Status Search::look_at_base() {
                                 100 * result_.null.sd, budget, knobs, 100 * *result_.smallest_gain, 100 * options_.largest_hopeless_gain));
 }
 
-std::optional<Move> Search::move_to(const Knob& knob, const KnobValue& value, const std::string& phase) {
+std::optional<Move> Search::move_to(const Knob& knob, const KnobValue& value, std::string_view phase) {
   Move move{.knob = &knob, .value = value, .target = {}, .with = {}};
   std::string refusal = refusal_of(knob, value, options_);
   if (refusal.empty()) {
@@ -215,7 +222,7 @@ std::optional<Move> Search::move_to(const Knob& knob, const KnobValue& value, co
   return move;
 }
 
-Result<bool> Search::starts_well(const Move& move, const std::string& phase) {
+Result<bool> Search::starts_well(const Move& move, std::string_view phase) {
   meter_.show("a start with " + move.name());
   TEAPOT_TRY(const Validation* found, starts_.look_at(move.target));
   MoveVerdict verdict = verdict_of(move, phase, MoveState::kWin);
@@ -244,9 +251,22 @@ Result<bool> Search::starts_well(const Move& move, const std::string& phase) {
   return false;
 }
 
+const Adopted* Search::replaced_by(const Move& move) const {
+  const auto same = [&](const Adopted& each) { return each.knob == move.knob->name && each.value == value_in(catalogue_, incumbent_, each.knob); };
+  const auto found = std::ranges::find_if(adopted_, same);
+  return found == adopted_.end() ? nullptr : &*found;
+}
+
+// By three standard errors, from what A against A says of a pair.
+bool Search::clearly_slower(const Effect& effect) const {
+  return effect.pairs > 0 && effect.mean > 3 * result_.null.sd / std::sqrt(static_cast<double>(effect.pairs));
+}
+
 // After a win: whether it harms anything else.
 MoveState Search::guarded(const Walk& walk, const Move& move, bool more, std::string& reason) const {
-  const Truth loads = walk.no_load_slower(kLoadHarm), ttft = walk.ttft_not_slower(options_.max_ttft_harm);
+  const Adopted* replaced = replaced_by(move);
+  const Effect* before = replaced == nullptr ? nullptr : &replaced->effect;
+  const Truth loads = walk.no_load_slower(kLoadHarm, before), ttft = walk.ttft_not_slower(options_.max_ttft_harm, before);
   if (loads == Truth::kFalse) {
     reason = fmt::format("TPOT with {} users rises by more than {:g} %", options_.parallel[walk.slowest_load()], 100 * kLoadHarm);
     return MoveState::kRefused;
@@ -272,18 +292,25 @@ MoveState Search::guarded(const Walk& walk, const Move& move, bool more, std::st
   return MoveState::kWin;
 }
 
-Result<MoveVerdict> Search::race(const Move& move, const std::string& phase, bool screen) {
+// Of two values of an adopted knob both are better than what was there before: which one stays is no claim, and asks for less evidence.
+RaceRules Search::rules(std::string_view phase) const {
+  RaceRules rules;
+  rules.e_threshold = (phase == kNeighbour ? 1 : result_.races) / kAlpha;
+  rules.min_difference = phase == kNeighbour ? -kScreenAbove : min_difference_;
+  rules.null_alpha = kSequenceAlpha;
+  rules.screen_after = phase == kSettled ? 0 : kScreenAfter;
+  rules.screen_above = phase == kNeighbour ? kNeighbourAbove : kScreenAbove;
+  rules.cap = kCap;
+  return rules;
+}
+
+Result<MoveVerdict> Search::race(const Move& move, std::string_view phase) {
   MoveVerdict verdict = verdict_of(move, phase, MoveState::kInconclusive);
   raced_.emplace(incumbent_, move.target);
   TEAPOT_TRY(const Validation* found, starts_.look_at(move.target));
   const auto evidence = std::ranges::find(found->evidence, move.knob->name, &Evidence::knob);
   if (evidence != found->evidence.end()) verdict.evidence = *evidence;
-  Race race({.e_threshold = result_.races / kAlpha,
-             .min_difference = min_difference_,
-             .null_alpha = kSequenceAlpha,
-             .screen_after = screen ? kScreenAfter : 0,
-             .screen_above = kScreenAbove,
-             .cap = kCap});
+  Race race(rules(phase));
   Walk walk(options_.objective, options_.parallel.size());
   PairMeter::Series series = meter_.series(PairKind::kRace, move.name(), incumbent_, move.target);
   for (;;) {
@@ -315,7 +342,7 @@ Result<MoveVerdict> Search::race(const Move& move, const std::string& phase, boo
 
 void Search::take(const Move& move, MoveVerdict verdict) {
   if (verdict.state == MoveState::kWin) {
-    adopted_.push_back({move.knob->name, move.value, move.with, incumbent_, move.target, verdict.effect.mean});
+    adopted_.push_back({move.knob->name, move.value, move.with, incumbent_, move.target, verdict.effect});
     incumbent_ = move.target;
     verdict.adopted = true;
     meter_.set_incumbent(incumbent_, static_cast<uint32_t>(adopted_.size()));
@@ -326,9 +353,9 @@ void Search::take(const Move& move, MoveVerdict verdict) {
 Status Search::try_knob(const Knob& knob) {
   std::vector<Move> moves;
   for (const KnobValue& value : values_to_try(catalogue_, knob, base_, incumbent_)) {
-    std::optional<Move> move = move_to(knob, value, "ladder");
+    std::optional<Move> move = move_to(knob, value, kLadder);
     if (!move) continue;
-    TEAPOT_TRY(const bool good, starts_well(*move, "ladder"));
+    TEAPOT_TRY(const bool good, starts_well(*move, kLadder));
     if (good) moves.push_back(*std::move(move));
   }
   if (moves.size() > kMostRacedValues) {
@@ -342,9 +369,9 @@ Status Search::try_knob(const Knob& knob) {
         chosen.push_back(moves[i]);
       } else if (entrant.fault != TrialFault::kNone) {
         starts_.set_failed(moves[i].target, entrant.fault, entrant.what);
-        add(verdict_of(moves[i], "ladder", broken_state(entrant.fault), entrant.what));
+        add(verdict_of(moves[i], kLadder, broken_state(entrant.fault), entrant.what));
       } else {
-        MoveVerdict verdict = verdict_of(moves[i], "ladder", MoveState::kScreened, "another value of it looked better");
+        MoveVerdict verdict = verdict_of(moves[i], kLadder, MoveState::kScreened, "another value of it looked better");
         verdict.effect.pairs = entrant.pairs;
         verdict.effect.mean = entrant.mean();
         verdict.effect.half_width = std::numeric_limits<double>::infinity();
@@ -355,15 +382,15 @@ Status Search::try_knob(const Knob& knob) {
   }
   for (const Move& planned : moves) {
     if (meter_.left() == 0) {
-      add(verdict_of(planned, "ladder", MoveState::kInconclusive, "the budget is used up"));
+      add(verdict_of(planned, kLadder, MoveState::kInconclusive, "the budget is used up"));
       continue;
     }
     // The incumbent may have changed by another value of this knob.
-    std::optional<Move> move = move_to(knob, planned.value, "ladder");
+    std::optional<Move> move = move_to(knob, planned.value, kLadder);
     if (!move) continue;
-    TEAPOT_TRY(const bool good, starts_well(*move, "ladder"));
+    TEAPOT_TRY(const bool good, starts_well(*move, kLadder));
     if (!good) continue;
-    TEAPOT_TRY(MoveVerdict verdict, race(*move, "ladder", /*screen=*/true));
+    TEAPOT_TRY(MoveVerdict verdict, race(*move, kLadder));
     take(*move, std::move(verdict));
   }
   return {};
@@ -386,17 +413,17 @@ Status Search::second_pass() {
     const bool near = std::ranges::any_of(adopted_, [&](const Adopted& move) {
       return move.knob != verdict.knob && related(*knob, *catalogue_.find(move.knob));
     });
-    if (open && near) again.emplace_back(knob, verdict.value);
+    if (open && near && !clearly_slower(verdict.effect)) again.emplace_back(knob, verdict.value);
   }
   for (const auto& [knob, value] : again) {
     if (meter_.left() == 0) return {};
     const auto target = closure(catalogue_, incumbent_, {knob->name, value});
     if (!target || *target == incumbent_ || raced_.contains({incumbent_, *target})) continue;
-    const std::optional<Move> move = move_to(*knob, value, "second pass");
+    const std::optional<Move> move = move_to(*knob, value, kSecondPass);
     if (!move) continue;
-    TEAPOT_TRY(const bool good, starts_well(*move, "second pass"));
+    TEAPOT_TRY(const bool good, starts_well(*move, kSecondPass));
     if (!good) continue;
-    TEAPOT_TRY(MoveVerdict verdict, race(*move, "second pass", /*screen=*/true));
+    TEAPOT_TRY(MoveVerdict verdict, race(*move, kSecondPass));
     take(*move, std::move(verdict));
   }
   return {};
@@ -411,11 +438,11 @@ Status Search::try_neighbours() {
       const auto target = closure(catalogue_, incumbent_, {knob.name, value});
       const bool undone = value == value_in(catalogue_, base_, knob.name);
       if (undone || !target || raced_.contains({incumbent_, *target}) || raced_.contains({*target, incumbent_})) continue;
-      const std::optional<Move> move = move_to(knob, value, "neighbour");
+      const std::optional<Move> move = move_to(knob, value, kNeighbour);
       if (!move) continue;
-      TEAPOT_TRY(const bool good, starts_well(*move, "neighbour"));
+      TEAPOT_TRY(const bool good, starts_well(*move, kNeighbour));
       if (!good) continue;
-      TEAPOT_TRY(MoveVerdict verdict, race(*move, "neighbour", /*screen=*/true));
+      TEAPOT_TRY(MoveVerdict verdict, race(*move, kNeighbour));
       const bool won = verdict.state == MoveState::kWin;
       take(*move, std::move(verdict));
       if (won) break;  // its own neighbours follow
@@ -430,21 +457,23 @@ Status Search::settle() {
   std::vector<std::pair<const Knob*, KnobValue>> open;
   for (const MoveVerdict& verdict : result_.verdicts) {
     const bool unseen = !verdict.evidence || verdict.evidence->seen != Seen::kYes;
-    if (verdict.state == MoveState::kScreened && verdict.effect.pairs >= kScreenAfter && unseen) {
+    if (verdict.state == MoveState::kScreened && verdict.effect.pairs >= kScreenAfter && unseen && !clearly_slower(verdict.effect)) {
       open.emplace_back(catalogue_.find(verdict.knob), verdict.value);
     }
   }
+  // First those that never can be seen.
+  std::ranges::stable_partition(open, [](const auto& move) { return move.first->check == CheckKind::kEcho || move.first->check == CheckKind::kNone; });
   for (const auto& [knob, value] : open) {
     const bool later = std::ranges::any_of(result_.verdicts, [&](const MoveVerdict& verdict) {
       return verdict.knob == knob->name && verdict.value == value && verdict.state != MoveState::kScreened;
     });
     if (later) continue;
     if (meter_.left() == 0) return {};
-    const std::optional<Move> move = move_to(*knob, value, "settled");
+    const std::optional<Move> move = move_to(*knob, value, kSettled);
     if (!move) continue;
-    TEAPOT_TRY(const bool good, starts_well(*move, "settled"));
+    TEAPOT_TRY(const bool good, starts_well(*move, kSettled));
     if (!good) continue;
-    TEAPOT_TRY(MoveVerdict verdict, race(*move, "settled", /*screen=*/false));
+    TEAPOT_TRY(MoveVerdict verdict, race(*move, kSettled));
     take(*move, std::move(verdict));
   }
   return {};

@@ -8,14 +8,6 @@
 namespace teapot::workbench {
 namespace {
 
-template <class Enum, size_t n>
-Result<Enum> name_field(const Json& json, const char* field, const std::array<std::string_view, n>& names) {
-  TEAPOT_TRY(const std::string text, text_field(json, field));
-  const auto found = std::ranges::find(names, text);
-  if (found == names.end()) return fail(ErrorKind::kInvalid, "{}: '{}'; expected one of {}", field, text, fmt::join(names, ", "));
-  return static_cast<Enum>(found - names.begin());
-}
-
 Json arm_json(const Arm& arm) {
   Json json = {{"fault", kTrialFaultNames[static_cast<size_t>(arm.fault)]}, {"start_s", arm.start_s}, {"loads", Json::array()}};
   if (!arm.what.empty()) json["what"] = arm.what;

@@ -57,17 +57,19 @@ Effect Walk::effect() const {
   return effect;
 }
 
-Truth Walk::no_load_slower(double limit) const {
+Truth Walk::no_load_slower(double limit, const Effect* before) const {
   Truth all = Truth::kTrue;
-  for (const EProcess& load : tpot_) {
-    const Truth one = below(load, std::log1p(limit));
+  for (size_t i = 0; i < tpot_.size(); ++i) {
+    const Truth one = below(tpot_[i], std::log1p(limit) - (before == nullptr ? 0 : before->loads[i]));
     if (one == Truth::kFalse) return Truth::kFalse;
     if (one == Truth::kUnknown) all = Truth::kUnknown;
   }
   return all;
 }
 
-Truth Walk::ttft_not_slower(double limit) const { return below(ttft_, std::log1p(limit)); }
+Truth Walk::ttft_not_slower(double limit, const Effect* before) const {
+  return below(ttft_, std::log1p(limit) - (before == nullptr ? 0 : before->ttft));
+}
 
 bool Walk::acceptance_kept() const {
   // Tokens of one draft are not independent: twice the two standard errors that would do for coins.

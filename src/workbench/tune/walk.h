@@ -21,9 +21,10 @@ class Walk {
   uint32_t pairs() const { return total_.pairs(); }
   Effect effect() const;
 
-  // Guards. kTrue: it holds; kFalse: the contrary is shown; kUnknown: more pairs would tell.
-  Truth no_load_slower(double limit) const;
-  Truth ttft_not_slower(double limit) const;
+  // Guards. kTrue: it holds; kFalse: the contrary is shown; kUnknown: more pairs would tell. before: what the move takes the place of, with
+  // its own effects: the harm is reckoned from where that began. Null: nothing.
+  Truth no_load_slower(double limit, const Effect* before) const;
+  Truth ttft_not_slower(double limit, const Effect* before) const;
   // Drafts of B are accepted no less often, by more than chance would do; holds where nothing is drafted.
   bool acceptance_kept() const;
   // The load that is slower, or may be: index of the largest upper limit.

@@ -1,0 +1,97 @@
+#include <cmath>
+
+#include "base/file.h"
+#include "workbench/optional_json.h"
+#include "workbench/tune/reports.h"
+#include "workbench/tune/trial_record.h"
+
+namespace teapot::workbench {
+namespace {
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json effect_json(const Effect& effect) {
+  Json json = {{"change_percent", effect.pairs == 0 ? Json() : finite(effect.percent())},
+               {"pairs", effect.pairs},
+               {"low", effect.pairs == 0 || std::isinf(effect.half_width) ? Json() : finite(effect.low_percent())},
+               {"high", effect.pairs == 0 || std::isinf(effect.half_width) ? Json() : finite(effect.high_percent())},
+               {"ln_e", effect.ln_e},
+               {"lag1", effect.lag1},
+               {"loads_percent", Json::array()},
+               {"ttft_percent", 100 * std::expm1(effect.ttft)}};
+  for (const double load : effect.loads) json["loads_percent"].push_back(100 * std::expm1(load));
+  return json;
+}
+
+Json verdict_json(const MoveVerdict& verdict) {
+  Json json = {{"knob", verdict.knob}, {"value", or_null(verdict.value)}, {"verdict", kMoveStateNames[static_cast<size_t>(verdict.state)]}};
+  json.update(effect_json(verdict.effect));
+  json["adopted"] = verdict.adopted;
+  json["phase"] = verdict.phase;
+  if (!verdict.with.empty()) {
+    json["with"] = Json::object();
+    for (const Assignment& change : verdict.with) json["with"][change.knob] = or_null(change.value);
+  }
+  if (!verdict.reason.empty()) json["reason"] = verdict.reason;
+  if (verdict.evidence) {
+    json["evidence"] = {{"seen", kSeenNames[static_cast<size_t>(verdict.evidence->seen)]}, {"what", verdict.evidence->what}};
+  }
+  return json;
+}
+
+Json confirmation_json(const Confirmation& confirmation) {
+  const PairedFigures& pairs = confirmation.pairs;
+  return {{"change_percent", 100 * std::expm1(pairs.mean)},
+          {"low", 100 * std::expm1(pairs.mean - pairs.half_width)},
+          {"high", 100 * std::expm1(pairs.mean + pairs.half_width)},
+          {"pairs", pairs.pairs},
+          {"level", confirmation.level},
+          {"moves", confirmation.moves},
+          {"confirmed", confirmation.confirmed()}};
+}
+
+}  // namespace
+
+Result<Json> result_json(const TuneSession& session) {
+  const SearchResult& result = session.result;
+  TEAPOT_TRY(const StartCommand command, command_of(session, result.winner));
+  Json json = {{"profile", to_json(result.winner)}, {"args", command.words}, {"env", Json::object()}};
+  for (const auto& [name, value] : command.env) json["env"][name] = value;
+  const Confirmation* confirmed = result.confirmed();
+  json["confirmed"] = confirmed != nullptr ? confirmation_json(*confirmed)
+                                           : Json{{"change_percent", nullptr}, {"low", nullptr}, {"high", nullptr}, {"pairs", 0}};
+  json["verdicts"] = Json::array();
+  for (const MoveVerdict& verdict : result.verdicts) json["verdicts"].push_back(verdict_json(verdict));
+  json["simplest"] = to_json(result.simplest);
+  json["base"] = to_json(result.base);
+  json["end"] = kSearchEndNames[static_cast<size_t>(result.end)];
+  json["end_reason"] = result.end_reason;
+  json["claim"] = claim_text(result);
+  json["version"] = result.version;
+  json["text_gate"] = result.text_gate;
+  json["a_against_a"] = {{"pairs", result.null.pairs}, {"sd_percent", 100 * result.null.sd}, {"mean_percent", 100 * std::expm1(result.null.mean)}, {"lag1", result.null.lag1}};
+  json["smallest_gain_percent"] = result.smallest_gain ? Json(100 * *result.smallest_gain) : Json();
+  json["pairs"] = result.pairs;
+  json["elapsed_s"] = result.elapsed_s;
+  json["pruned"] = Json::array();
+  for (const PruneVerdict& verdict : result.pruned) {
+    Json& row = json["pruned"].emplace_back(Json{{"knob", verdict.knob}, {"value", or_null(verdict.value)}, {"verdict", kMoveStateNames[static_cast<size_t>(verdict.state)]}});
+    row.update(effect_json(verdict.effect));
+    if (!verdict.reason.empty()) row["reason"] = verdict.reason;
+  }
+  json["confirmations"] = Json::array();
+  for (const Confirmation& each : result.confirmations) json["confirmations"].push_back(confirmation_json(each));
+  json["warnings"] = result.warnings;
+  json["host_notes"] = result.host_notes;
+  json["settings"] = to_json(session.settings);
+  return json;
+}
+
+Status write_tune_reports(const TuneSession& session) {
+  TEAPOT_TRY(const Json json, result_json(session));
+  TEAPOT_CHECK(write_file(session.folder + "/result.json", json.dump(1) + "\n"));
+  TEAPOT_CHECK(write_file(session.folder + "/report.html", tune_html(session)));
+  return write_tune_sqlite(session, session.folder + "/ledger.sqlite");
+}
+
+}  // namespace teapot::workbench

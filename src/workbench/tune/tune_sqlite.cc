@@ -1,0 +1,80 @@
+#include <filesystem>
+
+#include "workbench/sqlite_writer.h"
+#include "workbench/tune/recorded_trials.h"
+#include "workbench/tune/reports.h"
+#include "workbench/tune/trial_record.h"
+
+namespace teapot::workbench {
+namespace {
+
+constexpr const char* kSchema = R"(
+BEGIN;
+CREATE TABLE session(settings TEXT NOT NULL, result TEXT NOT NULL);
+CREATE TABLE trials(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, first TEXT, prompts INTEGER, at TEXT NOT NULL, elapsed_s REAL NOT NULL,
+  host TEXT NOT NULL, ask TEXT NOT NULL, answer TEXT NOT NULL);
+CREATE TABLE loads(trial INTEGER NOT NULL REFERENCES trials(id), arm TEXT NOT NULL, parallel INTEGER NOT NULL, tpot_ms REAL NOT NULL,
+  ttft_ms REAL NOT NULL, requests INTEGER NOT NULL, failed INTEGER NOT NULL, drafted INTEGER NOT NULL, accepted INTEGER NOT NULL,
+  PRIMARY KEY(trial, arm, parallel)) WITHOUT ROWID;
+CREATE TABLE verdicts(number INTEGER PRIMARY KEY, knob TEXT NOT NULL, value TEXT, verdict TEXT NOT NULL, phase TEXT NOT NULL,
+  change_percent REAL, pairs INTEGER NOT NULL, adopted INTEGER NOT NULL, reason TEXT NOT NULL);
+)";
+
+std::string text_of(const Json& line, const char* field) {
+  const auto found = line.find(field);
+  return found != line.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+void write_loads(SqliteWriter& writer, const SqliteWriter::Statement& loads, int64_t trial, const char* name, const Arm& arm,
+                 const std::vector<uint32_t>& parallel) {
+  for (size_t i = 0; i < arm.loads.size() && i < parallel.size(); ++i) {
+    const TurnFigures& load = arm.loads[i];
+    writer.insert(loads, trial, std::string_view(name), int64_t{parallel[i]}, load.tpot_ms, load.ttft_ms, int64_t{load.requests}, int64_t{load.failed},
+                  static_cast<int64_t>(load.drafted), static_cast<int64_t>(load.accepted));
+  }
+}
+
+}  // namespace
+
+Status write_tune_sqlite(const TuneSession& session, const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+  TEAPOT_TRY(const Json result, result_json(session));
+  SqliteWriter writer(path);
+  writer.run(kSchema);
+  const auto sessions = writer.prepare("INSERT INTO session VALUES(?, ?)");
+  const auto trials = writer.prepare("INSERT INTO trials VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const auto loads = writer.prepare("INSERT INTO loads VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const auto verdicts = writer.prepare("INSERT INTO verdicts VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  writer.insert(sessions, std::string_view(dump_json(to_json(session.settings))), std::string_view(dump_json(result)));
+  const std::vector<uint32_t>& parallel = session.settings.search.parallel;
+  for (size_t i = 0; i < session.lines.size() && writer.status(); ++i) {
+    const Json& line = session.lines[i];
+    const Json ask = line.value("ask", Json::object()), answer = line.value("answer", Json::object());
+    const auto id = static_cast<int64_t>(i);
+    const bool pair = ask.contains("pair");
+    const std::string kind = pair ? text_of(ask, "pair") : "validate";
+    const auto elapsed = line.find("elapsed_s"), prompts = ask.find("prompts");
+    const bool numbered = prompts != ask.end() && prompts->is_number_unsigned();
+    writer.insert(trials, id, std::string_view(kind), std::string_view(text_of(ask, "first")),
+                  OrNull{.known = numbered, .value = numbered ? prompts->get<int64_t>() : 0}, std::string_view(text_of(line, "at")),
+                  elapsed != line.end() && elapsed->is_number() ? elapsed->get<double>() : 0.0, std::string_view(text_of(line, "host")),
+                  std::string_view(dump_json(ask)), std::string_view(dump_json(answer)));
+    if (!pair) continue;
+    TEAPOT_TRY(const PairOutcome outcome, parse_pair_outcome(answer, parallel));
+    write_loads(writer, loads, id, "a", outcome.a, parallel);
+    write_loads(writer, loads, id, "b", outcome.b, parallel);
+  }
+  for (size_t i = 0; i < session.result.verdicts.size(); ++i) {
+    const MoveVerdict& verdict = session.result.verdicts[i];
+    std::optional<double> change;
+    if (verdict.effect.pairs > 0) change = verdict.effect.percent();
+    writer.insert(verdicts, static_cast<int64_t>(i), std::string_view(verdict.knob), std::string_view(verdict.value.value_or("")),
+                  kMoveStateNames[static_cast<size_t>(verdict.state)], std::string_view(verdict.phase), change, int64_t{verdict.effect.pairs},
+                  int64_t{verdict.adopted}, std::string_view(verdict.reason));
+  }
+  writer.run("COMMIT");
+  return writer.status();
+}
+
+}  // namespace teapot::workbench
