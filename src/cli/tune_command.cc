@@ -63,7 +63,9 @@ Result<int> run(TuneArguments arguments, bool json) {
   if (arguments.out.empty()) arguments.out = "tune_" + catalogue.server;
   TEAPOT_TRY(const std::string program, own_path());
   TEAPOT_TRY(Json host, workbench::host_fingerprint());
-  TEAPOT_TRY(const workbench::TuneSettings settings, tune_settings(arguments, catalogue, std::move(host), program));
+  TEAPOT_TRY(workbench::TuneSettings settings, tune_settings(arguments, catalogue, std::move(host), program));
+  TEAPOT_TRY(settings.search.host, workbench::read_host_values());
+  TEAPOT_CHECK(workbench::check(catalogue, settings.search));
   TEAPOT_CHECK(workbench::begin_session(arguments.out, settings, text));
   return go_on(arguments.out, json);
 }

@@ -46,18 +46,19 @@ def main():
         folder = pathlib.Path(scratch) / "session"
         env = {**os.environ, "TUNE_TEST": scratch}
         command = [teapot, "tune", "--catalogue", HERE / "tune_double.yaml", "--fill", f"double={HERE / 'tune_double.py'}", "--model", "none",
-                   "--budget", "70pairs", "--parallel", "1", "2", "--load", "32/24", "--requests-per-user", "2", "--max-ttft-harm", "50%",
+                   "--budget", "50pairs", "--parallel", "2", "--load", "32/20", "--requests-per-user", "2", "--max-ttft-harm", "50%",
                    "--seed", "3", "--out", folder]
         first = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
         ledger = folder / "ledger.jsonl"
         deadline = time.monotonic() + 120
-        while not (ledger.exists() and len(ledger.read_text().splitlines()) > 8):
+        while not (ledger.exists() and len(ledger.read_text().splitlines()) > 5):
             expect(first.poll() is None, f"the tuner ended early: {first.stderr.read() if first.poll() is not None else ''}")
             expect(time.monotonic() < deadline, "no trials within two minutes")
             time.sleep(0.05)
         deadline = time.monotonic() + 30
         while not any("sleep" in line for line in left_behind(scratch)):  # in mid-trial, with its helper
             expect(time.monotonic() < deadline, "no server to be seen")
+            time.sleep(0.01)
         first.send_signal(signal.SIGKILL)
         first.wait()
         deadline = time.monotonic() + 20
@@ -99,7 +100,7 @@ def main():
         subprocess.run(["sh", "-n", folder / "winner.sh"], check=True)
         database = sqlite3.connect(folder / "ledger.sqlite")
         expect(database.execute("SELECT count(*) FROM trials").fetchone()[0] == len(lines) - 1, "the database has other trials")
-        expect(database.execute("SELECT count(*) FROM loads WHERE tpot_ms > 0").fetchone()[0] > 40, "the database has no loads")
+        expect(database.execute("SELECT count(*) FROM loads WHERE tpot_ms > 0").fetchone()[0] > 30, "the database has no loads")
         html = (folder / "report.html").read_text()
         expect("pace = fast" in html and "<script>" in html, "the page is empty")
     print("tune_client.py: as expected")

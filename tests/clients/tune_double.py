@@ -33,7 +33,7 @@ def options():
 
 
 ARGS = options()
-STEP = 0.004 * (0.67 if ARGS.pace == "fast" else 1) * (1.3 if ARGS.lag == "2" else 1) * math.exp(random.gauss(0, ARGS.noise))
+STEP = 0.012 * (0.67 if ARGS.pace == "fast" else 1) * (1.3 if ARGS.lag == "2" else 1) * math.exp(random.gauss(0, ARGS.noise))
 served = 0
 lock = threading.Lock()
 

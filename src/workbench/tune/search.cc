@@ -23,9 +23,21 @@ constexpr double kAlpha = 0.10;        // chance that a session adopts anything 
 constexpr uint32_t kScreenAfter = 3;   // pairs
 constexpr double kScreenAbove = -0.003;  // in d; smaller gains are not looked for, either
 constexpr uint32_t kCap = 24;          // pairs of a race
+constexpr uint32_t kNeighbourCap = 16, kSettledCap = 48;
 constexpr double kLoadHarm = 0.01;     // of one number of users, as a share
 constexpr double kNeighbourAbove = 0.005;  // in d: values beside an adopted one aren't left alone as soon
 constexpr size_t kMostRacedValues = 3;  // of one knob; of more, a tournament chooses one
+
+// Values that may be tried, of all knobs.
+size_t moves_of(const Catalogue& catalogue, const SearchOptions& options, const std::vector<const Knob*>& ladder, const KnobProfile& base) {
+  size_t moves = 0;
+  for (const Knob* knob : ladder) {
+    for (const KnobValue& value : values_to_try(catalogue, *knob, base, base)) {
+      if (refusal_of(*knob, value, options).empty()) ++moves;
+    }
+  }
+  return moves;
+}
 
 // A knob's value, with all that it takes to get there from the incumbent.
 struct Move {
@@ -121,8 +133,8 @@ Status Search::climb() {
   TEAPOT_CHECK(look_at_base());
   TEAPOT_CHECK(ladder());
   TEAPOT_CHECK(try_neighbours());
-  TEAPOT_CHECK(second_pass());
   TEAPOT_CHECK(settle());
+  TEAPOT_CHECK(second_pass());
   result_.simplest = incumbent_;
   TEAPOT_CHECK(prune(catalogue_, options_, starts_, meter_, min_difference_, adopted_, incumbent_, result_));
   meter_.set_incumbent(incumbent_, static_cast<uint32_t>(adopted_.size()));
@@ -134,22 +146,10 @@ Status Search::climb() {
 }
 
 Status Search::begin() {
-  if (options_.parallel.empty()) return fail(ErrorKind::kInvalid, "--parallel: found no number of users");
-  if ((options_.budget.pairs > 0) == (options_.budget.seconds > 0)) {
-    return fail(ErrorKind::kInvalid, "--budget: expected pairs or a time, like 200pairs or 6h");
-  }
+  TEAPOT_CHECK(check(catalogue_, options_));
   base_ = incumbent_ = result_.base = canonical(catalogue_, options_.base);
   TEAPOT_TRY(ladder_, ladder_of(catalogue_, options_));
-  for (const Knob* knob : ladder_) {
-    for (const KnobValue& value : values_to_try(catalogue_, *knob, base_, base_)) {
-      if (refusal_of(*knob, value, options_).empty()) ++result_.races;
-    }
-  }
-  if (result_.races == 0) return fail(ErrorKind::kInvalid, "nothing to try: no knob has a value that differs from the base and may be set");
-  constexpr uint32_t kFewest = kNullPairs + kConfirmPairs + 8;
-  if (options_.budget.pairs > 0 && options_.budget.pairs < kFewest) {
-    return fail(ErrorKind::kInvalid, "--budget: {} pairs; A against A, one race and the confirmation take at least {}", options_.budget.pairs, kFewest);
-  }
+  result_.races = static_cast<uint32_t>(moves_of(catalogue_, options_, ladder_, base_));
   return {};
 }
 
@@ -180,10 +180,7 @@ Status Search::look_at_base() {
   note("A against A");
   TEAPOT_CHECK(meter_.measure_null(kNullPairs));
   const uint32_t budget = meter_.left();
-  const size_t knobs = std::ranges::count_if(ladder_, [&](const Knob* knob) {
-    return std::ranges::any_of(values_to_try(catalogue_, *knob, base_, base_),
-                               [&](const KnobValue& value) { return refusal_of(*knob, value, options_).empty(); });
-  });
+  const auto knobs = std::ranges::count_if(ladder_, [&](const Knob* knob) { return moves_of(catalogue_, options_, {knob}, base_) > 0; });
   result_.smallest_gain = result_.null.sd * std::sqrt(12.0 * static_cast<double>(knobs) / std::max(1u, budget));
   min_difference_ = std::max(-kScreenAbove, *result_.smallest_gain);
   note(fmt::format("a pair's sd is {:.2f} %: {} pairs for {} knobs find, or exclude, gains of about {:.2f} %", 100 * result_.null.sd, budget, knobs,
@@ -300,7 +297,7 @@ RaceRules Search::rules(std::string_view phase) const {
   rules.null_alpha = kSequenceAlpha;
   rules.screen_after = phase == kSettled ? 0 : kScreenAfter;
   rules.screen_above = phase == kNeighbour ? kNeighbourAbove : kScreenAbove;
-  rules.cap = kCap;
+  rules.cap = phase == kNeighbour ? kNeighbourCap : phase == kSettled ? kSettledCap : kCap;
   return rules;
 }
 
@@ -310,7 +307,8 @@ Result<MoveVerdict> Search::race(const Move& move, std::string_view phase) {
   TEAPOT_TRY(const Validation* found, starts_.look_at(move.target));
   const auto evidence = std::ranges::find(found->evidence, move.knob->name, &Evidence::knob);
   if (evidence != found->evidence.end()) verdict.evidence = *evidence;
-  Race race(rules(phase));
+  const RaceRules race_rules = rules(phase);
+  Race race(race_rules);
   Walk walk(options_.objective, options_.parallel.size());
   PairMeter::Series series = meter_.series(PairKind::kRace, move.name(), incumbent_, move.target);
   for (;;) {
@@ -328,7 +326,7 @@ Result<MoveVerdict> Search::race(const Move& move, std::string_view phase) {
     race.add(walk.add(outcome));
     if (race.state() == RaceState::kRunning) continue;
     if (race.state() != RaceState::kWin) break;
-    const bool more = walk.pairs() < kCap && meter_.left() > 0;
+    const bool more = walk.pairs() < race_rules.cap && meter_.left() > 0;
     verdict.state = guarded(walk, move, more, verdict.reason);
     if (verdict.state != MoveState::kInconclusive) break;
   }
@@ -336,6 +334,10 @@ Result<MoveVerdict> Search::race(const Move& move, std::string_view phase) {
   const bool seen = verdict.evidence && verdict.evidence->seen == Seen::kYes;
   if (race.state() == RaceState::kLose) verdict.state = MoveState::kLose;
   if (race.state() == RaceState::kScreened) verdict.state = MoveState::kScreened;
+  if (phase == kNeighbour && verdict.state == MoveState::kInconclusive && walk.pairs() > kScreenAfter && verdict.effect.mean < 0) {
+    verdict.state = guarded(walk, move, /*more=*/false, verdict.reason);
+    if (verdict.state == MoveState::kWin) verdict.reason = "undecided, but of two values that both made it faster the one with the better mean stays";
+  }
   if (race.state() == RaceState::kNull) verdict.state = seen ? MoveState::kNull : MoveState::kNotInForce;
   return verdict;
 }
@@ -358,7 +360,7 @@ Status Search::try_knob(const Knob& knob) {
     TEAPOT_TRY(const bool good, starts_well(*move, kLadder));
     if (good) moves.push_back(*std::move(move));
   }
-  if (moves.size() > kMostRacedValues) {
+  if (moves.size() > kMostRacedValues && meter_.left() > 0) {
     std::vector<Entrant> entrants;
     for (const Move& move : moves) entrants.push_back({move.name(), move.target});
     TEAPOT_TRY(const Tournament tournament, hold_tournament(meter_, options_.objective, incumbent_, std::move(entrants)));
@@ -451,23 +453,17 @@ Status Search::try_neighbours() {
   return {};
 }
 
-// Three pairs are enough to leave a setting alone, but not to say that it does nothing. Where nobody can tell whether it was in force,
-// the pairs that are left say that.
+// Three pairs are enough to leave a setting alone, but not to say that it does nothing. Where nothing could show whether it was in force,
+// only measuring tells that.
 Status Search::settle() {
   std::vector<std::pair<const Knob*, KnobValue>> open;
   for (const MoveVerdict& verdict : result_.verdicts) {
-    const bool unseen = !verdict.evidence || verdict.evidence->seen != Seen::kYes;
-    if (verdict.state == MoveState::kScreened && verdict.effect.pairs >= kScreenAfter && unseen && !clearly_slower(verdict.effect)) {
-      open.emplace_back(catalogue_.find(verdict.knob), verdict.value);
-    }
+    const Knob* knob = catalogue_.find(verdict.knob);
+    const bool unseen = knob->check == CheckKind::kEcho || knob->check == CheckKind::kNone;
+    const bool screened = verdict.state == MoveState::kScreened && verdict.effect.pairs >= kScreenAfter;
+    if (unseen && screened && !clearly_slower(verdict.effect)) open.emplace_back(knob, verdict.value);
   }
-  // First those that never can be seen.
-  std::ranges::stable_partition(open, [](const auto& move) { return move.first->check == CheckKind::kEcho || move.first->check == CheckKind::kNone; });
   for (const auto& [knob, value] : open) {
-    const bool later = std::ranges::any_of(result_.verdicts, [&](const MoveVerdict& verdict) {
-      return verdict.knob == knob->name && verdict.value == value && verdict.state != MoveState::kScreened;
-    });
-    if (later) continue;
     if (meter_.left() == 0) return {};
     const std::optional<Move> move = move_to(*knob, value, kSettled);
     if (!move) continue;
@@ -499,6 +495,21 @@ std::string name_of(const std::string& knob, const KnobValue& value, const std::
     text += fmt::format("{}{} = {}", i == 0 ? ", with " : " and ", with[i].knob, with[i].value.value_or("nothing"));
   }
   return text;
+}
+
+Status check(const Catalogue& catalogue, const SearchOptions& options) {
+  constexpr uint32_t kFewest = kNullPairs + kConfirmPairs + 8;
+  if (options.parallel.empty()) return fail(ErrorKind::kInvalid, "--parallel: found no number of users");
+  if ((options.budget.pairs > 0) == (options.budget.seconds > 0)) {
+    return fail(ErrorKind::kInvalid, "--budget: expected pairs or a time, like 200pairs or 6h");
+  }
+  if (options.budget.pairs > 0 && options.budget.pairs < kFewest) {
+    return fail(ErrorKind::kInvalid, "--budget: {} pairs; A against A, one race and the confirmation take at least {}", options.budget.pairs,
+                kFewest);
+  }
+  TEAPOT_TRY(const std::vector<const Knob*> ladder, ladder_of(catalogue, options));
+  if (moves_of(catalogue, options, ladder, canonical(catalogue, options.base)) > 0) return {};
+  return fail(ErrorKind::kInvalid, "nothing to try: no knob has a value that differs from the base and may be set");
 }
 
 Result<SearchResult> search(const Catalogue& catalogue, const SearchOptions& options, Trials& trials, const SearchEvents& events) {

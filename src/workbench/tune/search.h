@@ -147,7 +147,10 @@ struct SearchEvents {
   std::function<void(const SearchResult& so_far, const std::string& now)> progress;  // after each pair and before each start
 };
 
-// kInvalid: the options contradict the catalogue, or the base can't be started.
+// kInvalid: the options contradict the catalogue, or leave nothing to try. Asked again by search().
+Status check(const Catalogue& catalogue, const SearchOptions& options);
+
+// kInvalid: what check() says, or the base can't be started.
 Result<SearchResult> search(const Catalogue& catalogue, const SearchOptions& options, Trials& trials, const SearchEvents& events);
 
 // "spec_k = 3, with graph_sizes = @exact_step_tokens"

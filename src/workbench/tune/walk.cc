@@ -68,7 +68,8 @@ Truth Walk::no_load_slower(double limit, const Effect* before) const {
 }
 
 Truth Walk::ttft_not_slower(double limit, const Effect* before) const {
-  return below(ttft_, std::log1p(limit) - (before == nullptr ? 0 : before->ttft));
+  const double room = std::log1p(limit) - (before == nullptr ? 0 : before->ttft);
+  return ttft_.mean() <= room / 2 ? Truth::kTrue : below(ttft_, room);
 }
 
 bool Walk::acceptance_kept() const {

@@ -24,6 +24,7 @@ class Walk {
   // Guards. kTrue: it holds; kFalse: the contrary is shown; kUnknown: more pairs would tell. before: what the move takes the place of, with
   // its own effects: the harm is reckoned from where that began. Null: nothing.
   Truth no_load_slower(double limit, const Effect* before) const;
+  // kTrue also where the mean is half the limit or less: TTFT is read off few requests, and a limit on a harm is no claim of a gain.
   Truth ttft_not_slower(double limit, const Effect* before) const;
   // Drafts of B are accepted no less often, by more than chance would do; holds where nothing is drafted.
   bool acceptance_kept() const;
