@@ -3,9 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
 #include "workbench/bench/server_command.h"
 
 namespace teapot::workbench {
@@ -58,6 +65,71 @@ TEST(ChildProcess, ALogThatAGrandchildKeepsOpenHoldsNobodyUp) {
   ASSERT_TRUE(process) << process.error().message;
   EXPECT_EQ(wait_for_end(**process), "exit code 0");
   EXPECT_EQ((*process)->log_tail(), "first\n");
+}
+
+bool alive(pid_t pid) { return kill(pid, 0) == 0; }
+
+std::vector<pid_t> pids_in(const std::string& file, size_t count) {
+  std::vector<pid_t> pids;
+  for (int i = 0; i < 2000 && pids.size() < count; ++i) {
+    pids.clear();
+    std::ifstream in(file);
+    for (pid_t pid = 0; in >> pid;) pids.push_back(pid);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return pids;
+}
+
+// As when the tuner gets kill -9: nobody is left who could end anything, but for the supervisor.
+TEST(ChildProcess, NothingIsLeftWhenWeAreKilled) {
+  const std::string file = ::testing::TempDir() + "child_process_test.pids";
+  std::filesystem::remove(file);
+  const pid_t starter = fork();
+  if (starter == 0) {
+    auto process = ChildProcess::start(
+        {"sh", "-c", "echo $$ >> " + file + "; setsid sh -c 'echo $$ >> " + file + "; exec sleep 1000' & sleep 1000"});
+    if (!process) _exit(1);
+    while (true) pause();
+  }
+  const std::vector<pid_t> pids = pids_in(file, 2);
+  ASSERT_EQ(pids.size(), 2u);
+  for (const pid_t pid : pids) EXPECT_TRUE(alive(pid));
+  kill(starter, SIGKILL);
+  waitpid(starter, nullptr, 0);
+  for (const pid_t pid : pids) {
+    for (int i = 0; i < 4000 && alive(pid); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_FALSE(alive(pid)) << pid;
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(ChildProcess, ItsPidIsThePrograms) {
+  auto process = ChildProcess::start({"sh", "-c", "echo $$; sleep 1000"});
+  ASSERT_TRUE(process) << process.error().message;
+  while ((*process)->log_tail().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ((*process)->log_tail(), std::to_string((*process)->pid()) + "\n");
+  kill((*process)->pid(), SIGKILL);
+  EXPECT_EQ(wait_for_end(**process), "signal 9");
+}
+
+TEST(ChildProcess, DoesNotInheritWhatIsUnsetAndKeepsAWholeLog) {
+  const std::string file = ::testing::TempDir() + "child_process_test.log";
+  std::filesystem::remove(file);
+  setenv("TEAPOT_TEST_INHERITED", "yes", 1);
+  {
+    ChildOptions options;
+    options.unset = {"TEAPOT_TEST_INHERITED"};
+    options.log_file = file;
+    auto process = ChildProcess::start({"sh", "-c", "echo \"<$TEAPOT_TEST_INHERITED>\"; seq 1 1000"}, {}, options);
+    ASSERT_TRUE(process) << process.error().message;
+    EXPECT_EQ(wait_for_end(**process), "exit code 0");
+  }
+  unsetenv("TEAPOT_TEST_INHERITED");
+  const auto log = read_file(file);
+  ASSERT_TRUE(log) << log.error().message;
+  EXPECT_TRUE(log->starts_with("<>\n1\n2\n")) << log->substr(0, 20);
+  EXPECT_TRUE(log->ends_with("\n1000\n"));
+  std::filesystem::remove(file);
 }
 
 MatrixServer server(std::vector<std::string> command) {

@@ -405,22 +405,26 @@ Status Search::ladder() {
   return {};
 }
 
-// Once more what was no gain before something related was adopted.
+// Once more what was no gain before something related was adopted, and what three pairs screened although sources promise a gain.
 Status Search::second_pass() {
   std::vector<std::pair<const Knob*, KnobValue>> again;
   for (const MoveVerdict& verdict : result_.verdicts) {
     const Knob* knob = catalogue_.find(verdict.knob);
-    const bool open = verdict.state == MoveState::kNull || verdict.state == MoveState::kNotInForce || verdict.state == MoveState::kInconclusive ||
-                      (verdict.state == MoveState::kScreened && verdict.effect.pairs >= kScreenAfter);
+    const bool screened = verdict.state == MoveState::kScreened && verdict.effect.pairs >= kScreenAfter;
+    const bool open = screened || verdict.state == MoveState::kNull || verdict.state == MoveState::kNotInForce || verdict.state == MoveState::kInconclusive;
+    const bool promised = screened && knob->gain && knob->gain->first < kScreenAbove * 100;
     const bool near = std::ranges::any_of(adopted_, [&](const Adopted& move) {
       return move.knob != verdict.knob && related(*knob, *catalogue_.find(move.knob));
     });
-    if (open && near && !clearly_slower(verdict.effect)) again.emplace_back(knob, verdict.value);
+    const auto target = closure(catalogue_, incumbent_, {knob->name, verdict.value});
+    const bool other = target && *target != incumbent_ && !raced_.contains({incumbent_, *target});
+    if (open && (promised || (near && other)) && !clearly_slower(verdict.effect)) again.emplace_back(knob, verdict.value);
   }
+  std::ranges::stable_sort(again, {}, [](const auto& move) { return move.first->gain ? move.first->gain->first : 0; });
   for (const auto& [knob, value] : again) {
     if (meter_.left() == 0) return {};
     const auto target = closure(catalogue_, incumbent_, {knob->name, value});
-    if (!target || *target == incumbent_ || raced_.contains({incumbent_, *target})) continue;
+    if (!target || *target == incumbent_) continue;
     const std::optional<Move> move = move_to(*knob, value, kSecondPass);
     if (!move) continue;
     TEAPOT_TRY(const bool good, starts_well(*move, kSecondPass));
