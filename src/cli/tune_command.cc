@@ -95,7 +95,8 @@ Status write_scripts(const Shown& shown) {
 
 Status why(const Shown& shown) {
   if (shown.folder.empty() == shown.catalogue.empty()) {
-    return fail(ErrorKind::kInvalid, "found {}; expected the folder of a session, or --catalogue", shown.folder.empty() ? "neither" : "both");
+    return fail(ErrorKind::kInvalid, "found {}; expected the folder of a session, or --catalogue",
+                shown.folder.empty() ? "neither" : "both");
   }
   workbench::TuneSession session;
   if (shown.folder.empty()) {
@@ -126,10 +127,12 @@ void add_readers(CLI::App& tune, int& exit_code) {
   command->add_flag("--json", shown->json, "The result as one JSON object");
   command = add_reader(tune, "report", "Write a session's reports anew", shown, write_reports, exit_code);
   command->add_option("DIR", shown->folder, "Its folder")->required();
-  command = add_reader(tune, "export", "Write start scripts and environment files of the winner and of the simplest profile", shown, write_scripts, exit_code);
+  command = add_reader(tune, "export", "Write start scripts and environment files of the winner and of the simplest profile", shown,
+                       write_scripts, exit_code);
   command->add_option("DIR", shown->folder, "The session's folder")->required();
   command->add_option("--port", shown->port, "That the scripts start the server on")->capture_default_str();
-  command = add_reader(tune, "why", "All that is known of a knob: its catalogue's words, and what a session measured", shown, why, exit_code);
+  command =
+      add_reader(tune, "why", "All that is known of a knob: its catalogue's words, and what a session measured", shown, why, exit_code);
   command->add_option("KNOB", shown->knob, "Its name")->required();
   command->add_option("DIR", shown->folder, "The session's folder");
   command->add_option("--catalogue", shown->catalogue, "Instead of a session: a catalogue");

@@ -77,7 +77,8 @@ Result<workbench::KnobProfile> parse_profile(const std::string& text, const work
     }
   }
   for (const auto& [name, value] : profile) {
-    if (catalogue.find(name) == nullptr) return fail(ErrorKind::kInvalid, "--from: the catalogue of {} has no knob '{}'", catalogue.server, name);
+    if (catalogue.find(name) == nullptr)
+      return fail(ErrorKind::kInvalid, "--from: the catalogue of {} has no knob '{}'", catalogue.server, name);
   }
   return profile;
 }
@@ -114,20 +115,23 @@ Result<workbench::TuneSettings> tune_settings(const TuneArguments& arguments, co
   settings.target = arguments.api == "chat" ? "/v1/chat/completions" : "/v1/completions";
   if (!arguments.extra_args.empty()) {
     TEAPOT_TRY(settings.extra_args, parse_json(arguments.extra_args, "--extra-args"));
-    if (!settings.extra_args.is_object()) return fail(ErrorKind::kInvalid, "--extra-args: found {}; expected a JSON object", arguments.extra_args);
+    if (!settings.extra_args.is_object())
+      return fail(ErrorKind::kInvalid, "--extra-args: found {}; expected a JSON object", arguments.extra_args);
   }
   settings.host = std::move(host);
   return settings;
 }
 
 void add_tune_options(CLI::App& command, TuneArguments& arguments) {
-  command.add_option("--catalogue", arguments.catalogue, "What may be set on the server: a YAML file, or the name of a catalogue that is built in");
+  command.add_option("--catalogue", arguments.catalogue,
+                     "What may be set on the server: a YAML file, or the name of a catalogue that is built in");
   command.add_option("--model", arguments.model, "What {model} stands for in the start command");
   command.add_option("--out", arguments.out, "Folder for ledger, logs and reports (default: tune_ and the server's name)");
   command.add_option("--start", arguments.start, "Start command with {model} and {port}, instead of the catalogue's");
   command.add_option("--fill", arguments.fill, "NAME=TEXT for other {NAME} of the start command; may be given again");
   command.add_option("--knobs", arguments.knobs, "Only these, separated by commas (default: all of rank 1 to 4)")->delimiter(',');
-  command.add_option("--from", arguments.from, "Where the search starts and what its gain is compared with: KNOB=VALUE,... or a file (default: the defaults)");
+  command.add_option("--from", arguments.from,
+                     "Where the search starts and what its gain is compared with: KNOB=VALUE,... or a file (default: the defaults)");
   command.add_option("--budget", arguments.budget, "Pairs of starts, or a time: 200pairs, 6h, 90m")->capture_default_str();
   command.add_option("--parallel", arguments.parallel, "Users at a time: each start has all of these loads")
       ->check(CLI::Range(1u, 65535u))
@@ -139,13 +143,19 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
   command.add_option("--objective", arguments.objective, "What is to become shorter")
       ->check(CLI::IsMember(std::vector<std::string>(workbench::kObjectiveNames.begin(), workbench::kObjectiveNames.end())))
       ->capture_default_str();
-  command.add_option("--max-ttft-harm", arguments.max_ttft_harm, "A setting that may lengthen TTFT by more is refused")->capture_default_str();
-  command.add_option("--allow-text", arguments.allow_text, "Greedy replies may change by knobs that may round differently, or even by lossy ones")
+  command.add_option("--max-ttft-harm", arguments.max_ttft_harm, "A setting that may lengthen TTFT by more is refused")
+      ->capture_default_str();
+  command
+      .add_option("--allow-text", arguments.allow_text,
+                  "Greedy replies may change by knobs that may round differently, or even by lossy ones")
       ->check(CLI::IsMember(std::vector<std::string>(kAllowed.begin(), kAllowed.end())))
       ->capture_default_str();
-  command.add_option("--api", arguments.api, "Which requests are sent")->check(CLI::IsMember({"chat", "completions"}))->capture_default_str();
+  command.add_option("--api", arguments.api, "Which requests are sent")
+      ->check(CLI::IsMember({"chat", "completions"}))
+      ->capture_default_str();
   command.add_option("--extra-args", arguments.extra_args, "A JSON object whose fields go into each request");
-  command.add_option("--start-timeout", arguments.start_timeout_s, "Seconds until a start counts as hung (0: the catalogue's)")->capture_default_str();
+  command.add_option("--start-timeout", arguments.start_timeout_s, "Seconds until a start counts as hung (0: the catalogue's)")
+      ->capture_default_str();
   command.add_option("--read-timeout", arguments.read_timeout_s, "Seconds without a token, after which a reply counts as hung")
       ->check(CLI::Range(1u, 86'400u))
       ->capture_default_str();

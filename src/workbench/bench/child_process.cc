@@ -1,8 +1,8 @@
 #include "workbench/bench/child_process.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include <fcntl.h>

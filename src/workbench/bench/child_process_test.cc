@@ -86,8 +86,8 @@ TEST(ChildProcess, NothingIsLeftWhenWeAreKilled) {
   std::filesystem::remove(file);
   const pid_t starter = fork();
   if (starter == 0) {
-    auto process = ChildProcess::start(
-        {"sh", "-c", "echo $$ >> " + file + "; setsid sh -c 'echo $$ >> " + file + "; exec sleep 1000' & sleep 1000"});
+    auto process =
+        ChildProcess::start({"sh", "-c", "echo $$ >> " + file + "; setsid sh -c 'echo $$ >> " + file + "; exec sleep 1000' & sleep 1000"});
     if (!process) _exit(1);
     while (true) pause();
   }

@@ -122,7 +122,7 @@ void supervise(const Supervised& supervised) {
   sigfillset(&waiting);
   sigdelset(&waiting, SIGCHLD);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-  struct sigaction wake {};
+  struct sigaction wake{};
   wake.sa_handler = [](int) {};
   sigaction(SIGCHLD, &wake, nullptr);  // it interrupts the wait below, and nothing else
 

@@ -21,8 +21,8 @@ OrNull time_from(int64_t start_ns, int64_t at_ns) { return {.known = at_ns != 0,
 
 OrNull or_null(const std::optional<uint32_t>& value) { return {.known = value.has_value(), .value = value.value_or(0)}; }
 
-void write_request(SqliteWriter& writer, const SqliteWriter::Statement& requests, const SqliteWriter::Statement& chunks, int64_t load, int64_t start_ns,
-                   const RequestRecord& record) {
+void write_request(SqliteWriter& writer, const SqliteWriter::Statement& requests, const SqliteWriter::Statement& chunks, int64_t load,
+                   int64_t start_ns, const RequestRecord& record) {
   const int64_t number = record.index;
   writer.insert(requests, load, number, kOutcomeNames[static_cast<size_t>(record.outcome)], int64_t{record.status},
                 std::string_view(record.error), time_from(start_ns, record.start_ns), time_from(start_ns, record.first_ns),
@@ -44,7 +44,8 @@ Status write_requests_sqlite(const BenchRun& run, const std::string& path) {
   writer.run(kSchema);
   const SqliteWriter::Statement runs = writer.prepare("INSERT INTO run VALUES(?, ?, ?)");
   const SqliteWriter::Statement loads = writer.prepare("INSERT INTO loads VALUES(?, ?, ?, ?, ?, ?)");
-  const SqliteWriter::Statement requests = writer.prepare("INSERT INTO requests VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const SqliteWriter::Statement requests =
+      writer.prepare("INSERT INTO requests VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const SqliteWriter::Statement chunks = writer.prepare("INSERT INTO chunks VALUES(?, ?, ?, ?, ?)");
   writer.insert(runs, std::string_view(run.name), int64_t{run.complete}, std::string_view(dump_json(run.conditions)));
   for (size_t i = 0; i < run.loads.size(); ++i) {

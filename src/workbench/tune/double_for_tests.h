@@ -1,6 +1,6 @@
-// A server's time as a formula of its settings, for tests of searches: the catalogue is tests/data/tune/double.yaml. What it has of the real
-// world: effects that need each other (drafts and graph sizes, static kernels and the full graph), settings that do nothing, that break the
-// start, the text or the server under load, and noise of each start and of each request.
+// A server's time as a formula of its settings, for tests of searches: the catalogue is tests/data/tune/double.yaml. What it has of the
+// real world: effects that need each other (drafts and graph sizes, static kernels and the full graph), settings that do nothing, that
+// break the start, the text or the server under load, and noise of each start and of each request.
 #pragma once
 
 #include <algorithm>
@@ -82,7 +82,7 @@ class DoubleTrials : public Trials {
   struct World {
     double start_sd = 0.01, request_sd = 0.01, drift = 0.002;  // relative; drift a start
     uint32_t requests_per_user = 2;
-    bool nothing_matters = false;  // every setting takes the same time, none breaks
+    bool nothing_matters = false;      // every setting takes the same time, none breaks
     uint32_t stop_after = UINT32_MAX;  // questions; then nobody answers any more
   };
   DoubleTrials(const Catalogue& catalogue, std::vector<uint32_t> parallel, uint64_t seed, const World& world)

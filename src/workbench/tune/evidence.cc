@@ -117,7 +117,8 @@ Found look_at_counters(std::string_view what, const Sources& sources) {
   }
   const auto value = evaluate(trim(formula), sources.grown);
   if (!value) return {Seen::kNobodyCanTell, value.error().message};
-  const std::string shown = *value ? fmt::format("{} = {:g}", trim(formula), **value) : fmt::format("{}: nothing was counted", trim(formula));
+  const std::string shown =
+      *value ? fmt::format("{} = {:g}", trim(formula), **value) : fmt::format("{}: nothing was counted", trim(formula));
   if (expect == Expect::kShown) return {Seen::kNobodyCanTell, shown};
   const bool something = *value && **value != 0;
   return {something == (expect == Expect::kSomething) ? Seen::kYes : Seen::kNo, shown};
@@ -140,7 +141,8 @@ std::vector<std::string> quoted(std::string_view what) {
 // A phrase that says that something does not work is no evidence when it is missing.
 bool tells_of_failure(std::string_view phrase) {
   const std::string text = lower(phrase);
-  for (const std::string_view word : {"disabled", "skipped", "not supported", "falling back", "too small", "failed", "ignored", "unknown"}) {
+  for (const std::string_view word :
+       {"disabled", "skipped", "not supported", "falling back", "too small", "failed", "ignored", "unknown"}) {
     if (text.find(word) != text.npos) return true;
   }
   return false;

@@ -15,7 +15,7 @@ namespace teapot::workbench {
 struct Sources {
   std::function<std::optional<std::string>(const std::string& target)> get;  // the body of a 200
   std::string log;
-  Counters grown;                                                       // since the server was ready
+  Counters grown;                                                              // since the server was ready
   std::function<std::optional<std::string>(const std::string& file)> process;  // a file of /proc/PID
 };
 

@@ -5,7 +5,8 @@
 namespace teapot::workbench {
 namespace {
 
-constexpr const char* kPage = R"({"threads": {"requested": 8, "active": "8"}, "static": {"requested": "on", "active": "off", "reason": "needs a graph"},
+constexpr const char* kPage =
+    R"({"threads": {"requested": 8, "active": "8"}, "static": {"requested": "on", "active": "off", "reason": "needs a graph"},
   "switches": [{"name": "wait", "active": true}, {"name": "plan", "active": "static"}]})";
 
 Sources sources() {
@@ -15,7 +16,8 @@ Sources sources() {
     return std::nullopt;
   };
   found.log = "starting\nCapturing graphs (decode) 8 of 8\nprefetch is not supported here\n";
-  found.grown = parse_counters("# HELP a x\na:accepted 31\na:drafted{model=\"m\"} 50\na:drafted{model=\"n\"} 50\na:eager 0\na:graph 7 1700000000\nbroken\n");
+  found.grown = parse_counters(
+      "# HELP a x\na:accepted 31\na:drafted{model=\"m\"} 50\na:drafted{model=\"n\"} 50\na:eager 0\na:graph 7 1700000000\nbroken\n");
   found.process = [](const std::string& file) -> std::optional<std::string> {
     if (file == "maps") return "7f00 /usr/lib/libjemalloc.so.2\n";
     return std::nullopt;

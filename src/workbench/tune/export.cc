@@ -14,8 +14,8 @@ std::string shell_word(const std::string& word) {
   return to_shell(one);
 }
 
-Status write_profile(const TuneSession& session, const KnobProfile& profile, const std::string& name, const std::string& what, uint16_t port,
-                     std::vector<std::string>& files) {
+Status write_profile(const TuneSession& session, const KnobProfile& profile, const std::string& name, const std::string& what,
+                     uint16_t port, std::vector<std::string>& files) {
   TEAPOT_TRY(StartCommand command, command_of(session, profile, std::to_string(port)));
   const std::string base = session.folder + "/" + name;
   std::string env;
@@ -81,16 +81,19 @@ std::string why_text(const Catalogue& catalogue, const Knob& knob, const TuneSes
   for (const MoveVerdict& verdict : session->result.verdicts) {
     if (verdict.knob != knob.name) continue;
     any = true;
-    std::string text = fmt::format("{}: {}", name_of(verdict.knob, verdict.value, verdict.with), kMoveStateNames[static_cast<size_t>(verdict.state)]);
+    std::string text =
+        fmt::format("{}: {}", name_of(verdict.knob, verdict.value, verdict.with), kMoveStateNames[static_cast<size_t>(verdict.state)]);
     if (verdict.effect.pairs > 0) text += fmt::format(", {} after {} pairs", effect_text(verdict.effect), verdict.effect.pairs);
     if (verdict.adopted) text += ", adopted";
     if (!verdict.reason.empty()) text += "; " + verdict.reason;
-    if (verdict.evidence) text += fmt::format("; in force: {} ({})", kSeenNames[static_cast<size_t>(verdict.evidence->seen)], verdict.evidence->what);
+    if (verdict.evidence)
+      text += fmt::format("; in force: {} ({})", kSeenNames[static_cast<size_t>(verdict.evidence->seen)], verdict.evidence->what);
     line(verdict.phase, text);
   }
   for (const PruneVerdict& verdict : session->result.pruned) {
     if (verdict.knob != knob.name) continue;
-    line("without it", fmt::format("{}, {} pairs with against without", kMoveStateNames[static_cast<size_t>(verdict.state)], verdict.effect.pairs));
+    line("without it",
+         fmt::format("{}, {} pairs with against without", kMoveStateNames[static_cast<size_t>(verdict.state)], verdict.effect.pairs));
   }
   if (!any) line("measured", "never, in " + session->folder);
   return out;

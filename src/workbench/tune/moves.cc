@@ -29,7 +29,8 @@ std::optional<double> number_of(const KnobValue& value) {
 
 Result<std::vector<const Knob*>> ladder_of(const Catalogue& catalogue, const SearchOptions& options) {
   for (const std::string& name : options.knobs) {
-    if (catalogue.find(name) == nullptr) return fail(ErrorKind::kInvalid, "--knobs: the catalogue of {} has no knob '{}'", catalogue.server, name);
+    if (catalogue.find(name) == nullptr)
+      return fail(ErrorKind::kInvalid, "--knobs: the catalogue of {} has no knob '{}'", catalogue.server, name);
   }
   std::vector<const Knob*> ladder;
   for (const Knob& knob : catalogue.knobs) {
@@ -55,7 +56,8 @@ std::vector<KnobValue> values_to_try(const Catalogue& catalogue, const Knob& kno
 
 std::string refusal_of(const Knob& knob, const KnobValue& value, const SearchOptions& options) {
   if (knob.set.kind == SetKind::kHost) {
-    return fmt::format("a setting of the machine, never made from here; its owner can: {} (with {})", knob.set.name, value.value_or("nothing"));
+    return fmt::format("a setting of the machine, never made from here; its owner can: {} (with {})", knob.set.name,
+                       value.value_or("nothing"));
   }
   if (!available(value, options.host)) return fmt::format("this machine has no {}", value.value_or(""));
   if (knob.text == TextRisk::kLossy && options.allow_text != TextRisk::kLossy && in_force(value)) {

@@ -5,7 +5,8 @@
 
 namespace teapot::workbench {
 
-// By rank, then by the gain that is expected, which counts half where no source confirmed the knob. Rank 5 only where it is named. kInvalid: a name that is no knob's.
+// By rank, then by the gain that is expected, which counts half where no source confirmed the knob. Rank 5 only where it is named.
+// kInvalid: a name that is no knob's.
 Result<std::vector<const Knob*>> ladder_of(const Catalogue& catalogue, const SearchOptions& options);
 
 // Values that differ from the incumbent's. The base's own is left out where the search has moved away from it: whether that can be undone

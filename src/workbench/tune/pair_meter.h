@@ -8,9 +8,9 @@
 
 namespace teapot::workbench {
 
-inline constexpr uint32_t kNullPairs = 6;       // A against A before all others
-inline constexpr uint32_t kConfirmPairs = 16;   // of the confirmation
-inline constexpr double kNullAlpha = 0.05;      // chance that A is called different from itself
+inline constexpr uint32_t kNullPairs = 6;      // A against A before all others
+inline constexpr uint32_t kConfirmPairs = 16;  // of the confirmation
+inline constexpr double kNullAlpha = 0.05;     // chance that A is called different from itself
 
 class PairMeter {
  public:

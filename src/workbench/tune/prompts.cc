@@ -10,18 +10,21 @@
 namespace teapot::workbench {
 namespace {
 
-constexpr std::array<std::string_view, 16> kWho = {"The baker",    "A young pilot", "My neighbour",  "The night guard", "An old sailor", "The teacher",
-                                                   "Our doctor",   "The gardener",  "A tired clerk", "The mayor",       "A violinist",   "The postman",
-                                                   "Her daughter", "The carpenter", "A stranger",    "The librarian"};
-constexpr std::array<std::string_view, 16> kDoes = {"carries",     "repairs",  "forgets",    "paints",  "measures",    "sells",  "hides",  "borrows",
-                                                    "counts",      "examines", "photographs", "returns", "wraps up", "cleans", "studies", "draws"};
-constexpr std::array<std::string_view, 16> kWhat = {"a small lamp",   "the blue bicycle", "three letters",  "an empty basket", "the garden gate", "a box of nails",
-                                                    "the old map",    "a wooden chair",   "some fresh bread", "the broken clock", "a heavy book",   "two tickets",
-                                                    "the radio",      "a pair of gloves", "the ladder",     "a jar of honey"};
-constexpr std::array<std::string_view, 16> kWhere = {"near the bridge",   "behind the school", "in the market",      "on the quiet train", "under the stairs", "by the river",
-                                                     "in the workshop",   "at the station",    "on the roof",        "across the street",  "in the kitchen",   "next to the church",
-                                                     "in the long hall",  "at the harbour",    "beside the fountain", "in the attic"};
-constexpr std::array<std::string_view, 8> kWhen = {"before breakfast", "after the rain",    "every Tuesday",      "at noon",
+constexpr std::array<std::string_view, 16> kWho = {
+    "The baker",     "A young pilot", "My neighbour", "The night guard", "An old sailor", "The teacher",   "Our doctor", "The gardener",
+    "A tired clerk", "The mayor",     "A violinist",  "The postman",     "Her daughter",  "The carpenter", "A stranger", "The librarian"};
+constexpr std::array<std::string_view, 16> kDoes = {"carries",  "repairs", "forgets", "paints",   "measures",    "sells",
+                                                    "hides",    "borrows", "counts",  "examines", "photographs", "returns",
+                                                    "wraps up", "cleans",  "studies", "draws"};
+constexpr std::array<std::string_view, 16> kWhat = {"a small lamp",     "the blue bicycle", "three letters", "an empty basket",
+                                                    "the garden gate",  "a box of nails",   "the old map",   "a wooden chair",
+                                                    "some fresh bread", "the broken clock", "a heavy book",  "two tickets",
+                                                    "the radio",        "a pair of gloves", "the ladder",    "a jar of honey"};
+constexpr std::array<std::string_view, 16> kWhere = {"near the bridge",  "behind the school", "in the market",       "on the quiet train",
+                                                     "under the stairs", "by the river",      "in the workshop",     "at the station",
+                                                     "on the roof",      "across the street", "in the kitchen",      "next to the church",
+                                                     "in the long hall", "at the harbour",    "beside the fountain", "in the attic"};
+constexpr std::array<std::string_view, 8> kWhen = {"before breakfast", "after the rain",      "every Tuesday",     "at noon",
                                                    "late at night",    "during the holidays", "without any hurry", "once a month"};
 constexpr uint32_t kTask = 12;  // words of the last sentence
 

@@ -27,7 +27,8 @@ Result<const Json*> RecordedTrials::replay(const Json& ask) {
 
 Status RecordedTrials::record(const Json& ask, Json answer) {
   elapsed_s_ = before_s_ + live_->elapsed_s();
-  return append_({{"trial", next_++}, {"ask", ask}, {"answer", std::move(answer)}, {"elapsed_s", elapsed_s_}, {"at", utc_now()}, {"host", host_}});
+  return append_(
+      {{"trial", next_++}, {"ask", ask}, {"answer", std::move(answer)}, {"elapsed_s", elapsed_s_}, {"at", utc_now()}, {"host", host_}});
 }
 
 Result<Validation> RecordedTrials::validate(const KnobProfile& profile) {

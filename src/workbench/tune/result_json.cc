@@ -69,13 +69,17 @@ Result<Json> result_json(const TuneSession& session) {
   json["claim"] = claim_text(result);
   json["version"] = result.version;
   json["text_gate"] = result.text_gate;
-  json["a_against_a"] = {{"pairs", result.null.pairs}, {"sd_percent", 100 * result.null.sd}, {"mean_percent", 100 * std::expm1(result.null.mean)}, {"lag1", result.null.lag1}};
+  json["a_against_a"] = {{"pairs", result.null.pairs},
+                         {"sd_percent", 100 * result.null.sd},
+                         {"mean_percent", 100 * std::expm1(result.null.mean)},
+                         {"lag1", result.null.lag1}};
   json["smallest_gain_percent"] = result.smallest_gain ? Json(100 * *result.smallest_gain) : Json();
   json["pairs"] = result.pairs;
   json["elapsed_s"] = result.elapsed_s;
   json["pruned"] = Json::array();
   for (const PruneVerdict& verdict : result.pruned) {
-    Json& row = json["pruned"].emplace_back(Json{{"knob", verdict.knob}, {"value", or_null(verdict.value)}, {"verdict", kMoveStateNames[static_cast<size_t>(verdict.state)]}});
+    Json& row = json["pruned"].emplace_back(
+        Json{{"knob", verdict.knob}, {"value", or_null(verdict.value)}, {"verdict", kMoveStateNames[static_cast<size_t>(verdict.state)]}});
     row.update(effect_json(verdict.effect));
     if (!verdict.reason.empty()) row["reason"] = verdict.reason;
   }

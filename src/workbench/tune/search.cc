@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::string_view kLadder = "ladder", kNeighbour = "neighbour", kSecondPass = "second pass", kSettled = "settled";
 
-constexpr double kAlpha = 0.10;        // chance that a session adopts anything that is no gain
-constexpr uint32_t kScreenAfter = 3;   // pairs
+constexpr double kAlpha = 0.10;          // chance that a session adopts anything that is no gain
+constexpr uint32_t kScreenAfter = 3;     // pairs
 constexpr double kScreenAbove = -0.003;  // in d; smaller gains are not looked for, either
-constexpr uint32_t kCap = 24;          // pairs of a race
+constexpr uint32_t kCap = 24;            // pairs of a race
 constexpr uint32_t kNeighbourCap = 16, kSettledCap = 48;
-constexpr double kLoadHarm = 0.01;     // of one number of users, as a share
+constexpr double kLoadHarm = 0.01;         // of one number of users, as a share
 constexpr double kNeighbourAbove = 0.005;  // in d: values beside an adopted one aren't left alone as soon
-constexpr size_t kMostRacedValues = 3;  // of one knob; of more, a tournament chooses one
+constexpr size_t kMostRacedValues = 3;     // of one knob; of more, a tournament chooses one
 
 // Values that may be tried, of all knobs.
 size_t moves_of(const Catalogue& catalogue, const SearchOptions& options, const std::vector<const Knob*>& ladder, const KnobProfile& base) {
@@ -52,7 +52,12 @@ struct Move {
 class Search {
  public:
   Search(const Catalogue& catalogue, const SearchOptions& options, Trials& trials, const SearchEvents& events)
-      : catalogue_(catalogue), options_(options), events_(events), trials_(trials), starts_(trials), meter_(options, trials, events, result_) {}
+      : catalogue_(catalogue),
+        options_(options),
+        events_(events),
+        trials_(trials),
+        starts_(trials),
+        meter_(options, trials, events, result_) {}
 
   Result<SearchResult> run() {
     Status status = climb();
@@ -121,7 +126,8 @@ MoveVerdict Search::verdict_of(const Move& move, std::string_view phase, MoveSta
 }
 
 void Search::add(MoveVerdict verdict) {
-  std::string text = fmt::format("{}: {}", name_of(verdict.knob, verdict.value, verdict.with), kMoveStateNames[static_cast<size_t>(verdict.state)]);
+  std::string text =
+      fmt::format("{}: {}", name_of(verdict.knob, verdict.value, verdict.with), kMoveStateNames[static_cast<size_t>(verdict.state)]);
   if (verdict.effect.pairs > 0) text += fmt::format(", {:+.2f} % after {} pairs", verdict.effect.percent(), verdict.effect.pairs);
   if (!verdict.reason.empty()) text += "; " + verdict.reason;
   note(text);
@@ -163,15 +169,18 @@ Status Search::look_at_base() {
   meter_.show("the base's start, once more");
   TEAPOT_TRY(const Validation* second, starts_.look_at(base_));
   if (second->fault != TrialFault::kNone) {
-    return fail(ErrorKind::kInvalid, "the base can't be measured ({}): {}", kTrialFaultNames[static_cast<size_t>(second->fault)], second->what);
+    return fail(ErrorKind::kInvalid, "the base can't be measured ({}): {}", kTrialFaultNames[static_cast<size_t>(second->fault)],
+                second->what);
   }
   result_.version = second->version;
   result_.start_s = second->start_s;
   if (!catalogue_.version.empty() && second->version.find(catalogue_.version) == std::string::npos) {
-    result_.warnings.push_back(fmt::format("the catalogue is of {} {}; the server says '{}'", catalogue_.server, catalogue_.version, second->version));
+    result_.warnings.push_back(
+        fmt::format("the catalogue is of {} {}; the server says '{}'", catalogue_.server, catalogue_.version, second->version));
   }
   for (const Evidence& evidence : second->evidence) {
-    if (evidence.seen == Seen::kNo) result_.warnings.push_back(fmt::format("the base's {} is not in force: {}", evidence.knob, evidence.what));
+    if (evidence.seen == Seen::kNo)
+      result_.warnings.push_back(fmt::format("the base's {} is not in force: {}", evidence.knob, evidence.what));
   }
   if (const std::string difference = text_difference(first.replies, second->replies); !difference.empty()) {
     result_.text_gate = false;
@@ -183,13 +192,14 @@ Status Search::look_at_base() {
   const auto knobs = std::ranges::count_if(ladder_, [&](const Knob* knob) { return moves_of(catalogue_, options_, {knob}, base_) > 0; });
   result_.smallest_gain = result_.null.sd * std::sqrt(12.0 * static_cast<double>(knobs) / std::max(1u, budget));
   min_difference_ = std::max(-kScreenAbove, *result_.smallest_gain);
-  note(fmt::format("a pair's sd is {:.2f} %: {} pairs for {} knobs find, or exclude, gains of about {:.2f} %", 100 * result_.null.sd, budget, knobs,
-                   100 * *result_.smallest_gain));
+  note(fmt::format("a pair's sd is {:.2f} %: {} pairs for {} knobs find, or exclude, gains of about {:.2f} %", 100 * result_.null.sd,
+                   budget, knobs, 100 * *result_.smallest_gain));
   if (*result_.smallest_gain <= options_.largest_hopeless_gain) return {};
-  return meter_.end(SearchEnd::kHopeless,
-                    fmt::format("a pair's sd is {:.2f} %, so {} pairs for {} knobs could find gains of {:.1f} % and more only; expected at most {:g} %: "
-                                "a larger budget, fewer knobs, or a quieter machine",
-                                100 * result_.null.sd, budget, knobs, 100 * *result_.smallest_gain, 100 * options_.largest_hopeless_gain));
+  return meter_.end(
+      SearchEnd::kHopeless,
+      fmt::format("a pair's sd is {:.2f} %, so {} pairs for {} knobs could find gains of {:.1f} % and more only; expected at most {:g} %: "
+                  "a larger budget, fewer knobs, or a quieter machine",
+                  100 * result_.null.sd, budget, knobs, 100 * *result_.smallest_gain, 100 * options_.largest_hopeless_gain));
 }
 
 std::optional<Move> Search::move_to(const Knob& knob, const KnobValue& value, std::string_view phase) {
@@ -249,7 +259,9 @@ Result<bool> Search::starts_well(const Move& move, std::string_view phase) {
 }
 
 const Adopted* Search::replaced_by(const Move& move) const {
-  const auto same = [&](const Adopted& each) { return each.knob == move.knob->name && each.value == value_in(catalogue_, incumbent_, each.knob); };
+  const auto same = [&](const Adopted& each) {
+    return each.knob == move.knob->name && each.value == value_in(catalogue_, incumbent_, each.knob);
+  };
   const auto found = std::ranges::find_if(adopted_, same);
   return found == adopted_.end() ? nullptr : &*found;
 }
@@ -275,13 +287,14 @@ MoveState Search::guarded(const Walk& walk, const Move& move, bool more, std::st
   if (loads == Truth::kUnknown || ttft == Truth::kUnknown) {
     if (more) return MoveState::kInconclusive;
     reason = loads == Truth::kUnknown
-                 ? fmt::format("a gain, but a harm of more than {:g} % with {} users is not excluded", 100 * kLoadHarm, options_.parallel[walk.slowest_load()])
+                 ? fmt::format("a gain, but a harm of more than {:g} % with {} users is not excluded", 100 * kLoadHarm,
+                               options_.parallel[walk.slowest_load()])
                  : fmt::format("a gain, but a harm to TTFT of more than {:g} % is not excluded", 100 * options_.max_ttft_harm);
     return MoveState::kRefused;
   }
   const bool drafts_differ = move.knob->scope == KnobScope::kSpeculation || std::ranges::any_of(move.with, [&](const Assignment& change) {
-    return catalogue_.find(change.knob)->scope == KnobScope::kSpeculation;
-  });
+                               return catalogue_.find(change.knob)->scope == KnobScope::kSpeculation;
+                             });
   if (!drafts_differ && !walk.acceptance_kept()) {
     reason = "drafts are accepted less often";
     return MoveState::kRefused;
@@ -336,7 +349,8 @@ Result<MoveVerdict> Search::race(const Move& move, std::string_view phase) {
   if (race.state() == RaceState::kScreened) verdict.state = MoveState::kScreened;
   if (phase == kNeighbour && verdict.state == MoveState::kInconclusive && walk.pairs() > kScreenAfter && verdict.effect.mean < 0) {
     verdict.state = guarded(walk, move, /*more=*/false, verdict.reason);
-    if (verdict.state == MoveState::kWin) verdict.reason = "undecided, but of two values that both made it faster the one with the better mean stays";
+    if (verdict.state == MoveState::kWin)
+      verdict.reason = "undecided, but of two values that both made it faster the one with the better mean stays";
   }
   if (race.state() == RaceState::kNull) verdict.state = seen ? MoveState::kNull : MoveState::kNotInForce;
   return verdict;
@@ -411,11 +425,11 @@ Status Search::second_pass() {
   for (const MoveVerdict& verdict : result_.verdicts) {
     const Knob* knob = catalogue_.find(verdict.knob);
     const bool screened = verdict.state == MoveState::kScreened && verdict.effect.pairs >= kScreenAfter;
-    const bool open = screened || verdict.state == MoveState::kNull || verdict.state == MoveState::kNotInForce || verdict.state == MoveState::kInconclusive;
+    const bool open = screened || verdict.state == MoveState::kNull || verdict.state == MoveState::kNotInForce ||
+                      verdict.state == MoveState::kInconclusive;
     const bool promised = screened && knob->gain && knob->gain->first < kScreenAbove * 100;
-    const bool near = std::ranges::any_of(adopted_, [&](const Adopted& move) {
-      return move.knob != verdict.knob && related(*knob, *catalogue_.find(move.knob));
-    });
+    const bool near = std::ranges::any_of(
+        adopted_, [&](const Adopted& move) { return move.knob != verdict.knob && related(*knob, *catalogue_.find(move.knob)); });
     const auto target = closure(catalogue_, incumbent_, {knob->name, verdict.value});
     const bool other = target && *target != incumbent_ && !raced_.contains({incumbent_, *target});
     if (open && (promised || (near && other)) && !clearly_slower(verdict.effect)) again.emplace_back(knob, verdict.value);
@@ -508,8 +522,8 @@ Status check(const Catalogue& catalogue, const SearchOptions& options) {
     return fail(ErrorKind::kInvalid, "--budget: expected pairs or a time, like 200pairs or 6h");
   }
   if (options.budget.pairs > 0 && options.budget.pairs < kFewest) {
-    return fail(ErrorKind::kInvalid, "--budget: {} pairs; A against A, one race and the confirmation take at least {}", options.budget.pairs,
-                kFewest);
+    return fail(ErrorKind::kInvalid, "--budget: {} pairs; A against A, one race and the confirmation take at least {}",
+                options.budget.pairs, kFewest);
   }
   TEAPOT_TRY(const std::vector<const Knob*> ladder, ladder_of(catalogue, options));
   if (moves_of(catalogue, options, ladder, canonical(catalogue, options.base)) > 0) return {};

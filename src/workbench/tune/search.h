@@ -37,9 +37,9 @@ struct SearchOptions {
   Budget budget;
   std::vector<uint32_t> parallel = {1, 4, 8};
   Objective objective = Objective::kTpot;
-  double max_ttft_harm = 0.05;              // as a share
-  TextRisk allow_text = TextRisk::kSame;    // the riskiest knobs that may change greedy replies
-  double largest_hopeless_gain = 0.05;      // refuse to begin where only larger gains could be found
+  double max_ttft_harm = 0.05;            // as a share
+  TextRisk allow_text = TextRisk::kSame;  // the riskiest knobs that may change greedy replies
+  double largest_hopeless_gain = 0.05;    // refuse to begin where only larger gains could be found
   uint64_t seed = 0;
   HostValues host;
 };
@@ -59,8 +59,9 @@ enum class MoveState : uint8_t {
   kRefused,  // reason
 };
 inline constexpr std::array<std::string_view, 12> kMoveStateNames = {
-    "win",   "lose",           "null",          "null, not confirmed in force", "inconclusive",  "screened",
-    "inert", "broken (start)", "broken (hang)", "broken (crash)",               "broken (text)", "refused"};
+    "win",           "lose",           "null",          "null, not confirmed in force",
+    "inconclusive",  "screened",       "inert",         "broken (start)",
+    "broken (hang)", "broken (crash)", "broken (text)", "refused"};
 
 // ln(B / A) over some pairs.
 struct Effect {
@@ -123,10 +124,10 @@ struct PairPoint {
 struct SearchResult {
   SearchEnd end = SearchEnd::kInterrupted;
   std::string end_reason;
-  std::string version;        // of the server
-  double start_s = 0;         // of the base
-  bool text_gate = true;      // false: the base's greedy replies are not even equal to themselves
-  PairedFigures null;         // A against A, all of them
+  std::string version;    // of the server
+  double start_s = 0;     // of the base
+  bool text_gate = true;  // false: the base's greedy replies are not even equal to themselves
+  PairedFigures null;     // A against A, all of them
   double null_ln_e = 0;
   std::optional<double> smallest_gain;  // as a share: what this budget finds, or excludes, about as often as not
   uint32_t races = 0;                   // M: every candidate value counts
@@ -143,7 +144,7 @@ struct SearchResult {
 };
 
 struct SearchEvents {
-  std::function<void(const std::string& text)> note;                         // a verdict, a phase
+  std::function<void(const std::string& text)> note;                                 // a verdict, a phase
   std::function<void(const SearchResult& so_far, const std::string& now)> progress;  // after each pair and before each start
 };
 

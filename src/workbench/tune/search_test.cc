@@ -49,8 +49,9 @@ std::string told(const SearchResult& result) {
 
 TEST(Search, FindsTheBestProfileOfTheDouble) {
   const Catalogue catalogue = double_catalogue();
-  const KnobProfile best = {{"threads", "8"},      {"bind", "core"}, {"graph", "full"}, {"static_kernel", "on"}, {"spec_k", "3"},
-                            {"graph_sizes", "@exact_step_tokens"}, {"comm", "aiv"},  {"alloc", "pool"},  {"prefetch", "shared"}};
+  const KnobProfile best = {{"threads", "8"},        {"bind", "core"},  {"graph", "full"},
+                            {"static_kernel", "on"}, {"spec_k", "3"},   {"graph_sizes", "@exact_step_tokens"},
+                            {"comm", "aiv"},         {"alloc", "pool"}, {"prefetch", "shared"}};
   const double least = double_truth_ms(catalogue, best, kParallel), base = double_truth_ms(catalogue, {}, kParallel);
   EXPECT_NEAR(100 * (least / base - 1), -62.2, 0.1);
   constexpr int kSessions = 20;
@@ -118,9 +119,10 @@ class Thirty : public Trials {
   static std::string catalogue_text() {
     std::string text = "server: thirty\nversion: '1'\napi: openai\nmetric_prefix: 't:'\nlaunch: {start: t, ready: GET /health}\nknobs:\n";
     for (int i = 0; i < 30; ++i) {
-      text += fmt::format("- {{name: k{0}, set: {{flag: --k{0}}}, type: int, values: [0, 1], scope: host, rank: 1, restart: true, effect: none, "
-                          "risk: {{text: same}}, check: {{kind: http, what: /info k{0}}}, evidence: [none], verified: true}}\n",
-                          i);
+      text += fmt::format(
+          "- {{name: k{0}, set: {{flag: --k{0}}}, type: int, values: [0, 1], scope: host, rank: 1, restart: true, effect: none, "
+          "risk: {{text: same}}, check: {{kind: http, what: /info k{0}}}, evidence: [none], verified: true}}\n",
+          i);
     }
     return text;
   }
@@ -179,7 +181,8 @@ TEST(Search, HasTheMethodsFiguresOverThirtySettings) {
     truth += 100 * std::expm1(Thirty::effect(result->winner));
   }
   found /= sessions, wrong /= sessions, truth /= sessions, pairs /= sessions;
-  GTEST_LOG_(INFO) << sessions << " sessions: " << found << " gains found, " << wrong << " wrong ones, " << truth << " %, " << pairs << " pairs on the ladder";
+  GTEST_LOG_(INFO) << sessions << " sessions: " << found << " gains found, " << wrong << " wrong ones, " << truth << " %, " << pairs
+                   << " pairs on the ladder";
   EXPECT_GE(sessions, kSessions * 9 / 10);
   EXPECT_GE(found, 3.5);
   EXPECT_LE(wrong, 0.05);
@@ -205,7 +208,8 @@ TEST(Search, GoesOnFromItsLedgerWithTheSameVerdicts) {
     const Json& ask = whole[i]["ask"];
     ASSERT_TRUE(!ask.contains("pair") || again.pair({}));
   }
-  RecordedTrials resumed(std::vector<Json>(whole.begin(), whole.begin() + 50), kParallel, "host", &again, [](const Json&) { return Status(); });
+  RecordedTrials resumed(std::vector<Json>(whole.begin(), whole.begin() + 50), kParallel, "host", &again,
+                         [](const Json&) { return Status(); });
   const auto twice = search(catalogue, options, resumed, {});
   ASSERT_TRUE(twice) << twice.error().message;
   EXPECT_EQ(told(*once), told(*twice));

@@ -163,7 +163,8 @@ std::string StartedServer::version() const {
   const auto body = get(target);
   if (!body) return "";
   const auto json = parse_json(*body, target);
-  if (json && json->is_object() && json->contains("version") && (*json)["version"].is_string()) return (*json)["version"].get<std::string>();
+  if (json && json->is_object() && json->contains("version") && (*json)["version"].is_string())
+    return (*json)["version"].get<std::string>();
   return body->substr(0, body->find('\n'));
 }
 

@@ -143,7 +143,8 @@ void ServerTrials::count_drafts(const Counters& grown, Arm& arm) const {
   const size_t slash = formula.find('/');
   const bool told = std::ranges::any_of(arm.loads, [](const TurnFigures& load) { return load.drafted > 0; });
   if (told || slash == std::string::npos) return;
-  const auto accepted = evaluate(std::string_view(formula).substr(0, slash), grown), drafted = evaluate(std::string_view(formula).substr(slash + 1), grown);
+  const auto accepted = evaluate(std::string_view(formula).substr(0, slash), grown),
+             drafted = evaluate(std::string_view(formula).substr(slash + 1), grown);
   if (!accepted || !drafted || !*accepted || !*drafted || **drafted <= 0) return;
   arm.loads.front().drafted = static_cast<uint64_t>(**drafted);
   arm.loads.front().accepted = static_cast<uint64_t>(std::max(0.0, **accepted));

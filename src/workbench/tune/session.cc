@@ -112,8 +112,7 @@ Result<TuneSession> read_session(const std::string& folder) {
 
 Result<StartCommand> command_of(const TuneSession& session, const KnobProfile& profile, const std::string& port) {
   const TuneSettings& settings = session.settings;
-  TEAPOT_TRY(const KnobProfile resolved,
-             resolve_values(session.catalogue, profile, settings.search.host, settings.search.parallel));
+  TEAPOT_TRY(const KnobProfile resolved, resolve_values(session.catalogue, profile, settings.search.host, settings.search.parallel));
   Placeholders placeholders = settings.fill;
   placeholders["port"] = port;
   placeholders["port2"] = port == "{port}" ? "{port2}" : std::to_string(std::atoi(port.c_str()) + 1);

@@ -39,7 +39,8 @@ Result<Arm> parse_arm(const Json& json) {
 }
 
 bool whole(const Arm& arm, size_t loads) {
-  return arm.loads.size() == loads && std::ranges::all_of(arm.loads, [](const TurnFigures& load) { return load.tpot_ms > 0 && load.ttft_ms > 0; });
+  return arm.loads.size() == loads &&
+         std::ranges::all_of(arm.loads, [](const TurnFigures& load) { return load.tpot_ms > 0 && load.ttft_ms > 0; });
 }
 
 }  // namespace
@@ -69,7 +70,8 @@ Json to_json(const Validation& validation) {
                {"evidence", Json::array()},
                {"started", validation.started}};
   for (const Evidence& evidence : validation.evidence) {
-    json["evidence"].push_back({{"knob", evidence.knob}, {"seen", kSeenNames[static_cast<size_t>(evidence.seen)]}, {"what", evidence.what}});
+    json["evidence"].push_back(
+        {{"knob", evidence.knob}, {"seen", kSeenNames[static_cast<size_t>(evidence.seen)]}, {"what", evidence.what}});
   }
   return json;
 }

@@ -13,12 +13,17 @@ std::string move_row(const MoveVerdict& verdict) {
   const bool bad = verdict.state >= MoveState::kInert && verdict.state <= MoveState::kBrokenText;
   std::string reason = verdict.reason;
   if (verdict.evidence) {
-    reason += fmt::format("{}in force: {} ({})", reason.empty() ? "" : "; ", kSeenNames[static_cast<size_t>(verdict.evidence->seen)], verdict.evidence->what);
+    reason += fmt::format("{}in force: {} ({})", reason.empty() ? "" : "; ", kSeenNames[static_cast<size_t>(verdict.evidence->seen)],
+                          verdict.evidence->what);
   }
-  return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>\n",
-                     escape_html(name_of(verdict.knob, verdict.value, verdict.with)), verdict.adopted ? "good" : bad ? "bad" : "",
-                     kMoveStateNames[static_cast<size_t>(verdict.state)], verdict.effect.pairs == 0 ? "" : effect_text(verdict.effect),
-                     verdict.effect.pairs == 0 ? "" : fmt::format("{}", verdict.effect.pairs), verdict.phase, escape_html(reason));
+  return fmt::format(
+      "<tr><th scope=\"row\">{}</th><td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>\n",
+      escape_html(name_of(verdict.knob, verdict.value, verdict.with)),
+      verdict.adopted ? "good"
+      : bad           ? "bad"
+                      : "",
+      kMoveStateNames[static_cast<size_t>(verdict.state)], verdict.effect.pairs == 0 ? "" : effect_text(verdict.effect),
+      verdict.effect.pairs == 0 ? "" : fmt::format("{}", verdict.effect.pairs), verdict.phase, escape_html(reason));
 }
 
 template <class Belongs>
@@ -29,7 +34,8 @@ std::string moves_table(std::string_view title, const SearchResult& result, Belo
   }
   if (rows.empty()) return "";
   return fmt::format(
-      "<h2>{0}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\n<thead><tr><th>setting</th><th>verdict</th>"
+      "<h2>{0}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"{0}\"><table>\n<thead><tr><th>setting</th><th>verdict</th>"
       "<th>change (90 % sequence)</th><th>pairs</th><th>when</th><th>why</th></tr></thead>\n<tbody>\n{1}</tbody></table></div>\n",
       title, rows);
 }
@@ -37,11 +43,14 @@ std::string moves_table(std::string_view title, const SearchResult& result, Belo
 std::string prune_table(const SearchResult& result) {
   if (result.pruned.empty()) return "";
   std::string out =
-      "<h2>Still needed?</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Still needed\"><table>\n<thead><tr><th>setting</th>"
+      "<h2>Still needed?</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Still "
+      "needed\"><table>\n<thead><tr><th>setting</th>"
       "<th>with against without</th><th>change (90 % sequence)</th><th>pairs</th></tr></thead>\n<tbody>\n";
   for (const PruneVerdict& verdict : result.pruned) {
-    out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", escape_html(name_of(verdict.knob, verdict.value)),
-                       escape_html(fmt::format("{}{}{}", kMoveStateNames[static_cast<size_t>(verdict.state)], verdict.reason.empty() ? "" : "; ", verdict.reason)),
+    out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                       escape_html(name_of(verdict.knob, verdict.value)),
+                       escape_html(fmt::format("{}{}{}", kMoveStateNames[static_cast<size_t>(verdict.state)],
+                                               verdict.reason.empty() ? "" : "; ", verdict.reason)),
                        verdict.effect.pairs == 0 ? "" : effect_text(verdict.effect), verdict.effect.pairs);
   }
   return out + "</tbody></table></div>\n";
@@ -103,19 +112,19 @@ std::string tune_html(const TuneSession& session) {
   page.title = fmt::format("Tuning {}", session.catalogue.server);
   page.body = fmt::format("<h1>{}</h1>\n<p class=\"{}\">{}</p>\n", escape_html(page.title), result.confirmed() != nullptr ? "good" : "note",
                           escape_html(claim_text(result)));
-  page.body += fmt::format("<p class=\"note\">{} {}; {} of {} pairs in {:.0f} minutes.", escape_html(session.catalogue.server), escape_html(result.version),
-                           result.pairs, result.budget_pairs, result.elapsed_s / 60);
+  page.body += fmt::format("<p class=\"note\">{} {}; {} of {} pairs in {:.0f} minutes.", escape_html(session.catalogue.server),
+                           escape_html(result.version), result.pairs, result.budget_pairs, result.elapsed_s / 60);
   if (result.smallest_gain) {
-    page.body += fmt::format(" A pair's standard deviation was {:.2f} %: gains below about {:.2f} % could not have been found with this budget.",
-                             100 * result.null.sd, 100 * *result.smallest_gain);
+    page.body +=
+        fmt::format(" A pair's standard deviation was {:.2f} %: gains below about {:.2f} % could not have been found with this budget.",
+                    100 * result.null.sd, 100 * *result.smallest_gain);
   }
   page.body += "</p>\n";
   page.body += html_list("Warnings", result.warnings);
   page.body += moves_table("Adopted", result, [](const MoveVerdict& verdict) { return verdict.adopted; });
   page.body += kCharts;
-  page.body += moves_table("Did nothing, or too little, or harm", result, [](const MoveVerdict& verdict) {
-    return !verdict.adopted && verdict.state < MoveState::kInert;
-  });
+  page.body += moves_table("Did nothing, or too little, or harm", result,
+                           [](const MoveVerdict& verdict) { return !verdict.adopted && verdict.state < MoveState::kInert; });
   page.body += moves_table("Broke, or took no effect", result, [](const MoveVerdict& verdict) {
     return verdict.state >= MoveState::kInert && verdict.state <= MoveState::kBrokenText;
   });

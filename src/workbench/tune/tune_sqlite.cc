@@ -29,8 +29,8 @@ void write_loads(SqliteWriter& writer, const SqliteWriter::Statement& loads, int
                  const std::vector<uint32_t>& parallel) {
   for (size_t i = 0; i < arm.loads.size() && i < parallel.size(); ++i) {
     const TurnFigures& load = arm.loads[i];
-    writer.insert(loads, trial, std::string_view(name), int64_t{parallel[i]}, load.tpot_ms, load.ttft_ms, int64_t{load.requests}, int64_t{load.failed},
-                  static_cast<int64_t>(load.drafted), static_cast<int64_t>(load.accepted));
+    writer.insert(loads, trial, std::string_view(name), int64_t{parallel[i]}, load.tpot_ms, load.ttft_ms, int64_t{load.requests},
+                  int64_t{load.failed}, static_cast<int64_t>(load.drafted), static_cast<int64_t>(load.accepted));
   }
 }
 
@@ -70,8 +70,8 @@ Status write_tune_sqlite(const TuneSession& session, const std::string& path) {
     std::optional<double> change;
     if (verdict.effect.pairs > 0) change = verdict.effect.percent();
     writer.insert(verdicts, static_cast<int64_t>(i), std::string_view(verdict.knob), std::string_view(verdict.value.value_or("")),
-                  kMoveStateNames[static_cast<size_t>(verdict.state)], std::string_view(verdict.phase), change, int64_t{verdict.effect.pairs},
-                  int64_t{verdict.adopted}, std::string_view(verdict.reason));
+                  kMoveStateNames[static_cast<size_t>(verdict.state)], std::string_view(verdict.phase), change,
+                  int64_t{verdict.effect.pairs}, int64_t{verdict.adopted}, std::string_view(verdict.reason));
   }
   writer.run("COMMIT");
   return writer.status();

@@ -15,7 +15,8 @@ std::string profile_text(const KnobProfile& profile) {
 }
 
 std::string row(const MoveVerdict& verdict) {
-  const std::string effect = verdict.effect.pairs == 0 ? "" : fmt::format("{}, {} pairs", effect_text(verdict.effect), verdict.effect.pairs);
+  const std::string effect =
+      verdict.effect.pairs == 0 ? "" : fmt::format("{}, {} pairs", effect_text(verdict.effect), verdict.effect.pairs);
   std::string text = fmt::format("{}{}{}", kMoveStateNames[static_cast<size_t>(verdict.state)], effect.empty() ? "" : ": ", effect);
   if (verdict.phase != "ladder") text += " (" + verdict.phase + ")";
   if (!verdict.reason.empty()) text += "; " + verdict.reason;
@@ -50,8 +51,8 @@ std::string claim_text(const SearchResult& result) {
   }
   const PairedFigures& pairs = confirmed->pairs;
   return fmt::format("confirmed on fresh prompts: {:+.2f} % ({:+.2f} to {:+.2f}, Student's t over {} pairs that were fixed beforehand)",
-                     100 * std::expm1(pairs.mean), 100 * std::expm1(pairs.mean - pairs.half_width), 100 * std::expm1(pairs.mean + pairs.half_width),
-                     pairs.pairs);
+                     100 * std::expm1(pairs.mean), 100 * std::expm1(pairs.mean - pairs.half_width),
+                     100 * std::expm1(pairs.mean + pairs.half_width), pairs.pairs);
 }
 
 std::string to_text(const TuneSession& session, bool color) {
@@ -72,18 +73,24 @@ std::string to_text(const TuneSession& session, bool color) {
   if (!result.pruned.empty()) out += "\nleft out again, with against without\n";
   for (const PruneVerdict& verdict : result.pruned) {
     const bool kept = verdict.state == MoveState::kWin || verdict.state == MoveState::kInconclusive;
-    out += wrap(fmt::format("  {:<34} ", name_of(verdict.knob, verdict.value)),
-                fmt::format("{}{}{}", kept ? "stays" : verdict.state == MoveState::kNull ? "not noticed: the simplest profile is without it" : "does harm: goes",
-                            verdict.effect.pairs > 0 ? fmt::format("; {}, {} pairs", effect_text(verdict.effect), verdict.effect.pairs) : "",
-                            verdict.reason.empty() ? "" : "; " + verdict.reason),
-                120);
+    out +=
+        wrap(fmt::format("  {:<34} ", name_of(verdict.knob, verdict.value)),
+             fmt::format("{}{}{}",
+                         kept                                ? "stays"
+                         : verdict.state == MoveState::kNull ? "not noticed: the simplest profile is without it"
+                                                             : "does harm: goes",
+                         verdict.effect.pairs > 0 ? fmt::format("; {}, {} pairs", effect_text(verdict.effect), verdict.effect.pairs) : "",
+                         verdict.reason.empty() ? "" : "; " + verdict.reason),
+             120);
   }
   out += "\n";
   if (result.null.pairs > 0) {
-    out += wrap("  A with A  ", fmt::format("{} pairs, {:+.2f} %, sd of a pair {:.2f} %, lag-1 {:.2f}", result.null.pairs, 100 * std::expm1(result.null.mean), 100 * result.null.sd, result.null.lag1));
+    out += wrap("  A with A  ", fmt::format("{} pairs, {:+.2f} %, sd of a pair {:.2f} %, lag-1 {:.2f}", result.null.pairs,
+                                            100 * std::expm1(result.null.mean), 100 * result.null.sd, result.null.lag1));
   }
   if (result.smallest_gain) {
-    out += wrap("  limits    ", fmt::format("gains below about {:.2f} % could not have been found with this budget", 100 * *result.smallest_gain));
+    out += wrap("  limits    ",
+                fmt::format("gains below about {:.2f} % could not have been found with this budget", 100 * *result.smallest_gain));
   }
   for (const std::string& warning : result.warnings) out += red(wrap("  warning   ", warning, 120));
   for (const std::string& note : result.host_notes) out += wrap("  host      ", note + ": not made from here", 120);

@@ -16,7 +16,7 @@ double upper(const EProcess& process) { return process.mean() + process.half_wid
 
 }  // namespace
 
-double log_ratio(const Arm& a, const Arm& b, double TurnFigures::*time) {
+double log_ratio(const Arm& a, const Arm& b, double TurnFigures::* time) {
   double sum = 0;
   for (size_t i = 0; i < a.loads.size(); ++i) sum += std::log(b.loads[i].*time / a.loads[i].*time);
   return sum / static_cast<double>(a.loads.size());
@@ -83,8 +83,6 @@ bool Walk::acceptance_kept() const {
   return change >= -kErrors * std::sqrt(1 / a_right + 1 / a_wrong + 1 / b_right + 1 / b_wrong);
 }
 
-size_t Walk::slowest_load() const {
-  return static_cast<size_t>(std::ranges::max_element(tpot_, {}, upper) - tpot_.begin());
-}
+size_t Walk::slowest_load() const { return static_cast<size_t>(std::ranges::max_element(tpot_, {}, upper) - tpot_.begin()); }
 
 }  // namespace teapot::workbench

@@ -44,7 +44,7 @@ class Walk {
 };
 
 // Of whole arms: the mean over the loads of ln(b / a).
-double log_ratio(const Arm& a, const Arm& b, double TurnFigures::*time);
+double log_ratio(const Arm& a, const Arm& b, double TurnFigures::* time);
 // Geometric mean over the loads.
 double mean_tpot_ms(const Arm& arm);
 
