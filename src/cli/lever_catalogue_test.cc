@@ -47,7 +47,9 @@ TEST(LeverCatalogue, TheProgramKnowsEveryValue) {
       std::ranges::reverse(words);
       EXPECT_NO_THROW(app.parse(words)) << knob.name << " = " << *value;
       const auto settings = cpu::settle(options.engine.backend);
-      if (!settings) EXPECT_EQ(settings.error().kind, ErrorKind::kUnsupported) << settings.error().message;
+      if (!settings) {
+        EXPECT_EQ(settings.error().kind, ErrorKind::kUnsupported) << settings.error().message;
+      }
     }
   }
 }
