@@ -151,7 +151,7 @@ TEST(StartCommand, WhatCannotBeSetIsAnError) {
   EXPECT_EQ(error({{"n", "1e400"}}), "n: found '1e400', expected a whole number");
   EXPECT_EQ(error({{"n", "@physical_cores"}}), "n: @physical_cores is not worked out");
   EXPECT_EQ(error({{"b", "yes"}}), "b: found 'yes', expected true or false");
-  EXPECT_EQ(error({{"l", "1,2"}}), "l: found '1,2', expected a JSON list");
+  EXPECT_EQ(error({{"l", "1,2"}}), "l: found '1,2', expected a list");
   EXPECT_EQ(error({{"s", "{model}"}}), "s: {model}: nothing is given for {model}");
   EXPECT_EQ(error({{"s", "a"}, {"t", "x"}}), "s and t cannot both be set: both are --s");
 }
