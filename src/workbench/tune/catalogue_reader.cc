@@ -102,6 +102,20 @@ void read_gone(const YamlFields& fields, const std::string& source, Catalogue& c
   }
 }
 
+// Keys of one JSON option that are each other's beginning: a value cannot be an object too.
+void check_json_keys(const Catalogue& catalogue, const std::string& source, std::vector<Error>& faults) {
+  for (const Knob& knob : catalogue.knobs) {
+    for (const Knob& other : catalogue.knobs) {
+      if (knob.set.kind != SetKind::kJson || other.set.kind != SetKind::kJson || knob.set.name != other.set.name) continue;
+      if (other.set.json_key.starts_with(knob.set.json_key + ".")) {
+        faults.push_back(
+            {ErrorKind::kInvalid, fmt::format("{}:{}: knob '{}': the JSON key '{}' lies within '{}', the value of knob '{}'", source,
+                                              other.line, other.name, other.set.json_key, knob.set.json_key, knob.name)});
+      }
+    }
+  }
+}
+
 void read_knobs(const YamlFields& fields, const std::string& source, Catalogue& catalogue, std::vector<Error>& faults) {
   const YAML::Node* list = fields.find("knobs");
   if (list == nullptr) return;

@@ -37,7 +37,4 @@ KnobNode read_knob(const YAML::Node& node, const std::string& source, size_t num
 void read_conditions(const KnobNode& node, const char* key, const Catalogue& catalogue, std::vector<Condition>& conditions,
                      std::vector<Error>& faults);
 
-// Keys of one JSON option that are each other's beginning: a value cannot be an object too.
-void check_json_keys(const Catalogue& catalogue, const std::string& source, std::vector<Error>& faults);
-
 }  // namespace teapot::workbench

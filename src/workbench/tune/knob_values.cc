@@ -33,33 +33,39 @@ Json to_json(const YAML::Node& node, size_t& items) {
 }
 
 // Nothing is wrong with it: an empty text. Else what was expected.
-std::string expected(const Knob& knob, const YAML::Node& node) {
+std::string expected_of(const Knob& knob, const YAML::Node& node) {
   if (node.IsNull()) return "";
   if (node.IsSequence()) return knob.type == KnobType::kList ? "" : fmt::format("a value of type {}", to_string(knob.type));
   if (!node.IsScalar()) return "a value";
-  const std::string& text = node.Scalar();
-  const std::vector<std::string> references = references_in(text);
+  const std::vector<std::string> references = references_in(node.Scalar());
   for (const std::string& name : references) {
     if (std::ranges::find(kReferences, name) == kReferences.end()) return fmt::format("one of @{}", fmt::join(kReferences, ", @"));
   }
-  const bool reference = !references.empty();
-  const auto number = number_in(text);
-  switch (knob.type) {
+  const bool worked_out = !references.empty() && knob.type != KnobType::kBool && knob.type != KnobType::kSwitch;
+  return worked_out ? "" : expected_of(knob.type, node.Scalar());
+}
+
+}  // namespace
+
+std::string expected_of(KnobType type, const std::string& text) {
+  switch (type) {
     case KnobType::kBool:
     case KnobType::kSwitch:
       return is_boolean(text) ? "" : "true or false";
-    case KnobType::kInt:
-      return reference || (number && *number == std::trunc(*number)) ? "" : "a whole number";
+    case KnobType::kInt: {
+      const auto number = number_in(text);
+      return number && *number == std::trunc(*number) ? "" : "a whole number";
+    }
     case KnobType::kFloat:
-      return reference || number ? "" : "a number";
-    case KnobType::kList:
-      return reference ? "" : "a list";
+      return number_in(text) ? "" : "a number";
+    case KnobType::kList: {
+      const auto list = parse_json(text, "value");
+      return list && list->is_array() ? "" : "a list";
+    }
     default:
       return "";
   }
 }
-
-}  // namespace
 
 void read_values(const YamlFields& fields, Knob& knob, std::vector<Error>& faults) {
   const YAML::Node* list = fields.find("values");
@@ -70,7 +76,7 @@ void read_values(const YamlFields& fields, Knob& knob, std::vector<Error>& fault
     return take(fields.wrong("values", fmt::format("found {}, expected a list of 1 to {} values, the default first", found, kMaxValues)));
   }
   for (const YAML::Node& node : *list) {
-    const std::string wanted = expected(knob, node);
+    const std::string wanted = expected_of(knob, node);
     if (!wanted.empty()) {
       take(fields.wrong_at(node, fmt::format("values: found {}, expected {}", shown(node), wanted)));
       continue;

@@ -1,9 +1,9 @@
 #include "workbench/tune/start_command.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/json.h"
+#include "workbench/tune/knob_values.h"
 #include "workbench/tune/shell_words.h"
 #include "workbench/tune/value_text.h"
 
@@ -168,26 +168,10 @@ class Builder {
 };
 
 Status check_value(const Knob& knob, const KnobValue& value) {
-  if (!value) return {};
-  if (!references_in(*value).empty()) return fail(ErrorKind::kInvalid, "{}: {} is not worked out", knob.name, *value);
-  if (std::ranges::find(knob.values, value) != knob.values.end()) return {};
-  const auto expected = [&](const char* what) { return fail(ErrorKind::kInvalid, "{}: found '{}', expected {}", knob.name, *value, what); };
-  const auto number = number_in(*value);
-  switch (knob.type) {
-    case KnobType::kBool:
-    case KnobType::kSwitch:
-      return *value == "true" || *value == "false" ? Status{} : expected("true or false");
-    case KnobType::kInt:
-      return number && *number == std::trunc(*number) ? Status{} : expected("a whole number");
-    case KnobType::kFloat:
-      return number ? Status{} : expected("a number");
-    case KnobType::kList: {
-      const auto list = parse_json(*value, knob.name);
-      return list && list->is_array() ? Status{} : expected("a JSON list");
-    }
-    default:
-      return {};
-  }
+  if (!value || std::ranges::find(knob.values, value) != knob.values.end()) return {};
+  if (const std::string expected = expected_of(knob.type, *value); !expected.empty())
+    return fail(ErrorKind::kInvalid, "{}: found '{}', expected {}", knob.name, *value, expected);
+  return {};
 }
 
 }  // namespace
@@ -196,6 +180,7 @@ Result<StartCommand> build_command(const Catalogue& catalogue, const KnobProfile
   for (const auto& [name, value] : profile) {
     const Knob* knob = catalogue.find(name);
     if (knob == nullptr) return fail(ErrorKind::kInvalid, "{} has no knob '{}'", catalogue.server, name);
+    if (value && !references_in(*value).empty()) return fail(ErrorKind::kInvalid, "{}: {} is not worked out", name, *value);
     TEAPOT_CHECK(check_value(*knob, value));
     for (const auto& [other, other_value] : profile) {
       if (other == name) break;
