@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """`teapot tune` on a pretend server whose answer is known, killed in mid-trial on the way.
 
-  tune_client.py TEAPOT
+  tune_client.py TEAPOT [--keep DIR]
 
 Checks: kill -9 of the tuner leaves no process of the server behind, not even one in a session of its own; `resume` goes on to the end; the
 verdict on each setting; the files that are written; show, why, export. Exit code 1 with the first thing that isn't as expected.
+--keep: where report.html is copied to.
 """
 import json
 import os
 import pathlib
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -103,6 +105,9 @@ def main():
         expect(database.execute("SELECT count(*) FROM loads WHERE tpot_ms > 0").fetchone()[0] > 30, "the database has no loads")
         html = (folder / "report.html").read_text()
         expect("pace = fast" in html and "<script>" in html, "the page is empty")
+        if len(sys.argv) > 3 and sys.argv[2] == "--keep":
+            pathlib.Path(sys.argv[3]).mkdir(parents=True, exist_ok=True)
+            shutil.copy(folder / "report.html", sys.argv[3])
     print("tune_client.py: as expected")
 
 

@@ -67,6 +67,13 @@ Truth Walk::no_load_slower(double limit, const Effect* before) const {
   return all;
 }
 
+bool Walk::no_load_looks_slower(const Effect* before) const {
+  for (size_t i = 0; i < tpot_.size(); ++i) {
+    if (tpot_[i].mean() + (before == nullptr ? 0 : before->loads[i]) > 0) return false;
+  }
+  return true;
+}
+
 Truth Walk::ttft_not_slower(double limit, const Effect* before) const {
   const double room = std::log1p(limit) - (before == nullptr ? 0 : before->ttft);
   return ttft_.mean() <= room / 2 ? Truth::kTrue : below(ttft_, room);

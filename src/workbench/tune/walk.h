@@ -28,6 +28,8 @@ class Walk {
   Truth ttft_not_slower(double limit, const Effect* before) const;
   // Drafts of B are accepted no less often, by more than chance would do; holds where nothing is drafted.
   bool acceptance_kept() const;
+  // By their means, whatever their limits.
+  bool no_load_looks_slower(const Effect* before) const;
   // The load that is slower, or may be: index of the largest upper limit.
   size_t slowest_load() const;
 
