@@ -38,6 +38,9 @@ std::string plain(std::string_view text) {
   return word;
 }
 
+// What is active then has another name.
+bool lets_the_server_choose(std::string_view value) { return value == "auto" || value == "best" || value == "default"; }
+
 std::string scalar_text(const Json& json) { return json.is_string() ? json.get<std::string>() : dump_json(json); }
 
 // "a.b.c" through objects, and through lists of objects by their "name".
@@ -86,7 +89,7 @@ Found look_at_page(std::string_view what, const KnobValue& value, const Sources&
     const Json* reason = follow(*json, std::string(path.substr(0, last)) + ".reason");
     if (reason != nullptr && reason->is_string()) shown += ": " + reason->get<std::string>();
   }
-  if (!value) return {Seen::kNobodyCanTell, shown};
+  if (!value || lets_the_server_choose(*value)) return {Seen::kNobodyCanTell, shown};
   return {plain(text) == plain(*value) ? Seen::kYes : Seen::kNo, shown};
 }
 
@@ -124,41 +127,35 @@ Found look_at_counters(std::string_view what, const Sources& sources) {
   return {something == (expect == Expect::kSomething) ? Seen::kYes : Seen::kNo, shown};
 }
 
-// The text between quotes, cut where it has dots for something that differs.
-std::vector<std::string> quoted(std::string_view what) {
-  std::vector<std::string> phrases;
+struct Phrase {
+  std::string text;
+  bool must_be_absent = false;
+};
+
+// The texts between quotes, each cut where it has dots for something that differs.
+std::vector<Phrase> quoted(std::string_view what) {
+  std::vector<Phrase> phrases;
   for (size_t open = what.find('"'); open != what.npos;) {
     const size_t close = what.find('"', open + 1);
     if (close == what.npos) break;
-    std::string_view phrase = what.substr(open + 1, close - open - 1);
-    phrases.emplace_back(trim(phrase.substr(0, phrase.find(".."))));
+    const std::string_view phrase = what.substr(open + 1, close - open - 1);
+    std::string text(trim(phrase.substr(0, phrase.find(".."))));
+    if (!text.empty()) phrases.push_back({std::move(text), what.substr(close + 1).starts_with(" must be absent")});
     open = what.find('"', close + 1);
   }
-  std::erase_if(phrases, [](const std::string& phrase) { return phrase.empty(); });
   return phrases;
 }
 
-// A phrase that says that something does not work is no evidence when it is missing.
-bool tells_of_failure(std::string_view phrase) {
-  const std::string text = lower(phrase);
-  for (const std::string_view word :
-       {"disabled", "skipped", "not supported", "falling back", "too small", "failed", "ignored", "unknown"}) {
-    if (text.find(word) != text.npos) return true;
-  }
-  return false;
-}
-
+// One phrase that must be absent and is there, or one that must be there and isn't, is enough to say no; only one that is there says yes.
 Found look_at_log(std::string_view what, const Sources& sources) {
-  const std::vector<std::string> phrases = quoted(what);
-  if (phrases.empty()) return {};
-  for (const std::string& phrase : phrases) {
-    const bool there = sources.log.find(phrase) != std::string::npos;
-    if (tells_of_failure(phrase) && there) return {Seen::kNo, fmt::format("the log says \"{}\"", phrase)};
+  Found found;
+  for (const Phrase& phrase : quoted(what)) {
+    const bool there = sources.log.find(phrase.text) != std::string::npos;
+    const std::string shown = fmt::format("the log {} \"{}\"", there ? "says" : "does not say", phrase.text);
+    if (there == phrase.must_be_absent) return {Seen::kNo, shown};
+    if (there || found.seen != Seen::kYes) found = {there ? Seen::kYes : Seen::kNobodyCanTell, shown};
   }
-  const std::string& phrase = phrases.front();
-  if (tells_of_failure(phrase)) return {Seen::kNobodyCanTell, fmt::format("the log does not say \"{}\"", phrase)};
-  const bool there = sources.log.find(phrase) != std::string::npos;
-  return {there ? Seen::kYes : Seen::kNo, fmt::format("the log {} \"{}\"", there ? "says" : "does not say", phrase)};
+  return found;
 }
 
 // "/proc/PID/maps names libjemalloc"

@@ -43,6 +43,7 @@ TEST(Evidence, APageSaysWhatIsActive) {
   EXPECT_EQ(look(CheckKind::kHttp, "/info static.active", "off").seen, Seen::kYes);
   EXPECT_EQ(look(CheckKind::kHttp, "/info switches.wait.active", "on").seen, Seen::kYes);
   EXPECT_EQ(look(CheckKind::kHttp, "/info switches.plan.active", "static").seen, Seen::kYes);
+  EXPECT_EQ(look(CheckKind::kHttp, "/info switches.plan.active", "auto").seen, Seen::kNobodyCanTell) << "auto becomes something";
   for (const char* nothing : {"/info no.such", "/other threads.active", "words about /info", "/info two words"}) {
     EXPECT_EQ(look(CheckKind::kHttp, nothing, "8").seen, Seen::kNobodyCanTell) << nothing;
   }
@@ -65,8 +66,8 @@ TEST(Evidence, CountersThatShouldOrShouldNotGrow) {
 TEST(Evidence, TheLogAndTheProcess) {
   EXPECT_EQ(look(CheckKind::kLog, "\"Capturing graphs (decode) ..\"; more words").seen, Seen::kYes);
   EXPECT_EQ(look(CheckKind::kLog, "\"Something else\"").seen, Seen::kNo);
-  EXPECT_EQ(look(CheckKind::kLog, "bad: \"prefetch is not supported\"").seen, Seen::kNo);
-  EXPECT_EQ(look(CheckKind::kLog, "\"graphs are disabled\"").seen, Seen::kNobodyCanTell);
+  EXPECT_EQ(look(CheckKind::kLog, "\"prefetch is not supported\" must be absent").seen, Seen::kNo);
+  EXPECT_EQ(look(CheckKind::kLog, "\"graphs are disabled\" must be absent").seen, Seen::kNobodyCanTell);
   EXPECT_EQ(look(CheckKind::kLog, "a line without quotes").seen, Seen::kNobodyCanTell);
   EXPECT_EQ(look(CheckKind::kProcess, "/proc/PID/maps names libjemalloc").seen, Seen::kYes);
   EXPECT_EQ(look(CheckKind::kProcess, "/proc/PID/maps names libtcmalloc").seen, Seen::kNo);
