@@ -26,6 +26,7 @@ constexpr size_t kShownLines = 20;
 // As exec wants them.
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> list;
+  list.reserve(words.size() + 1);
   for (std::string& word : words) list.push_back(word.data());
   list.push_back(nullptr);
   return list;
@@ -39,7 +40,7 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
     if (std::ranges::find(unset, name) != unset.end()) continue;
     if (std::ranges::find(variables, name, &std::pair<std::string, std::string>::first) == variables.end()) all.emplace_back(*inherited);
   }
-  for (const auto& [name, value] : variables) all.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables) all.push_back(fmt::format("{}={}", name, value));
   return all;
 }
 

@@ -105,6 +105,7 @@ Status Search::try_knob(const Knob& knob) {
   }
   if (moves.size() > kMostRacedValues && meter_.left() > 0) {
     std::vector<Entrant> entrants;
+    entrants.reserve(moves.size());
     for (const Move& move : moves) entrants.push_back({move.name(), move.target});
     TEAPOT_TRY(const Tournament tournament, hold_tournament(meter_, options_.objective, incumbent_, std::move(entrants)));
     std::vector<Move> chosen;
