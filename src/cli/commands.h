@@ -26,6 +26,8 @@ void add_levers(CLI::App& app, int& exit_code);
 void add_speed(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);
+void add_tune(CLI::App& app, int& exit_code);
+void add_tune_check(CLI::App& tune, int& exit_code);
 void add_bench_matrix(CLI::App& bench, int& exit_code);
 void add_bench_compare(CLI::App& bench, int& exit_code);
 
