@@ -13,6 +13,9 @@ constexpr int kExitError = 2;
 // Prints "error: message" to stderr and returns kExitError.
 int report(const Error& error);
 
+// Prints `text` to stdout. kIo: it did not get there.
+Status write_out(const std::string& text);
+
 void add_inspect(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_chat(CLI::App& app, int& exit_code);

@@ -7,8 +7,9 @@ namespace teapot::workbench {
 
 // A tournament chooses by few pairs, and before other knobs had their say: the values next to the one that it chose are raced, too.
 Status Search::try_neighbours() {
-  for (size_t i = 0; i < adopted_.size(); ++i) {  // grows while moves win: on in the same direction
-    const Knob& knob = *catalogue_.find(adopted_[i].knob);
+  // adopted_ grows while moves win: on in the same direction.
+  for (size_t next = 0; next < adopted_.size();) {
+    const Knob& knob = *catalogue_.find(adopted_[next++].knob);
     for (const KnobValue& value : neighbours(knob, value_in(catalogue_, incumbent_, knob.name))) {
       if (meter_.left() == 0) return {};
       const auto target = closure(catalogue_, incumbent_, {knob.name, value});

@@ -193,6 +193,7 @@ Result<StartCommand> build_command(const Catalogue& catalogue, const KnobProfile
 
 std::string to_shell(const StartCommand& command) {
   std::vector<std::string> words;
+  words.reserve(command.env.size() + command.words.size());
   for (const auto& [name, value] : command.env) words.push_back(name + "=" + quote_word(value));
   for (const std::string& word : command.words) words.push_back(quote_word(word));
   return fmt::format("{}", fmt::join(words, " "));
