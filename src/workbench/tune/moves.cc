@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 namespace teapot::workbench {
 namespace {
@@ -37,10 +38,7 @@ Result<std::vector<const Knob*>> ladder_of(const Catalogue& catalogue, const Sea
     const bool wanted = options.knobs.empty() ? knob.rank < kUnasked : named(options, knob);
     if (wanted) ladder.push_back(&knob);
   }
-  std::ranges::stable_sort(ladder, [](const Knob* one, const Knob* other) {
-    if (one->rank != other->rank) return one->rank < other->rank;
-    return expected_gain(*one) > expected_gain(*other);
-  });
+  std::ranges::sort(ladder, {}, [](const Knob* knob) { return std::tuple(knob->rank, -expected_gain(*knob), knob); });
   return ladder;
 }
 

@@ -1,6 +1,8 @@
 #include "workbench/tune/prune.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "workbench/pairs/race.h"
 #include "workbench/tune/walk.h"
@@ -42,9 +44,12 @@ Status race_without(const Pruning& pruning, const KnobProfile& without, const Kn
 
 Status prune(const Catalogue& catalogue, const SearchOptions& options, Starts& starts, PairMeter& meter, double min_difference,
              const std::vector<Adopted>& adopted, KnobProfile& incumbent, SearchResult& result) {
-  std::vector<Adopted> moves = adopted;
-  std::ranges::stable_sort(moves, std::greater{}, [](const Adopted& move) { return move.effect.mean; });
-  for (const Adopted& move : moves) {
+  std::vector<const Adopted*> moves;
+  moves.reserve(adopted.size());
+  for (const Adopted& move : adopted) moves.push_back(&move);
+  std::ranges::sort(moves, std::greater{}, [](const Adopted* move) { return std::pair(move->effect.mean, move); });
+  for (const Adopted* next : moves) {
+    const Adopted& move = *next;
     if (value_in(catalogue, incumbent, move.knob) != move.value) continue;  // another value has taken its place
     if (meter.left() == 0) return {};
     const auto without = closure(catalogue, incumbent, {move.knob, value_in(catalogue, result.base, move.knob)});

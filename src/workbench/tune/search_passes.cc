@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "workbench/tune/moves.h"
 #include "workbench/tune/search_run.h"
@@ -65,7 +66,8 @@ Status Search::second_pass() {
     const bool other = target && *target != incumbent_ && !raced_.contains({incumbent_, *target});
     if (open && (promised || (near && other)) && !clearly_slower(verdict.effect)) again.emplace_back(knob, verdict.value);
   }
-  std::ranges::stable_sort(again, {}, [](const auto& move) { return move.first->gain ? move.first->gain->first : 0; });
+  std::ranges::sort(again, {},
+                    [](const auto& move) { return std::tuple(move.first->gain ? move.first->gain->first : 0, move.first, move.second); });
   for (const auto& [knob, value] : again) {
     if (meter_.left() == 0) return {};
     const auto target = closure(catalogue_, incumbent_, {knob->name, value});

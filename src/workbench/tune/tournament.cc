@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace teapot::workbench {
 
@@ -25,7 +26,7 @@ Result<Tournament> hold_tournament(PairMeter& meter, Objective objective, const 
       }
     }
     std::erase_if(left, [&](size_t i) { return all[i].fault != TrialFault::kNone; });
-    std::ranges::stable_sort(left, {}, [&](size_t i) { return all[i].mean(); });
+    std::ranges::sort(left, {}, [&](size_t i) { return std::pair(all[i].mean(), i); });
     left.resize(std::min(left.size(), std::max<size_t>(1, left.size() / 2)));
   }
   if (!left.empty()) tournament.best = left.front();
