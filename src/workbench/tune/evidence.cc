@@ -25,7 +25,7 @@ std::string lower(std::string_view text) {
 
 // "on" is "true" is "1".
 std::string plain(std::string_view text) {
-  const std::string word = lower(text);
+  std::string word = lower(text);
   for (const std::string_view yes : {"true", "on", "yes", "enabled"}) {
     if (word == yes) return "1";
   }

@@ -10,6 +10,7 @@ Result<Tournament> hold_tournament(PairMeter& meter, Objective objective, const 
   Tournament tournament{.entrants = std::move(entrants)};
   std::vector<Entrant>& all = tournament.entrants;
   std::vector<PairMeter::Series> series;
+  series.reserve(all.size());
   for (const Entrant& entrant : all) series.push_back(meter.series(PairKind::kHalving, entrant.name, incumbent, entrant.target));
   std::vector<size_t> left(all.size());
   std::iota(left.begin(), left.end(), size_t{0});
