@@ -83,7 +83,8 @@ Status Search::look_at_base() {
   TEAPOT_CHECK(meter_.measure_null(kNullPairs));
   const uint32_t budget = meter_.left();
   const auto knobs = std::ranges::count_if(ladder_, [&](const Knob* knob) { return moves_of(catalogue_, options_, {knob}, base_) > 0; });
-  result_.smallest_gain = result_.null.sd * std::sqrt(12.0 * static_cast<double>(knobs) / std::max(1u, budget));
+  gain_by_sd_ = std::sqrt(12.0 * static_cast<double>(knobs) / std::max(1u, budget));
+  result_.smallest_gain = result_.null.sd * gain_by_sd_;
   min_difference_ = std::max(-kScreenAbove, *result_.smallest_gain);
   note(fmt::format("a pair's sd is {:.2f} %: {} pairs for {} knobs find, or exclude, gains of about {:.2f} %", 100 * result_.null.sd,
                    budget, knobs, 100 * *result_.smallest_gain));

@@ -48,6 +48,7 @@ class Search {
     result_.winner = incumbent_;
     if (result_.end == SearchEnd::kDone) result_.winner = result_.confirmed() != nullptr ? result_.confirmed()->profile : base_;
     if (result_.end != SearchEnd::kDone || result_.winner != incumbent_) result_.simplest = result_.winner;
+    if (result_.smallest_gain) result_.smallest_gain = result_.null.sd * gain_by_sd_;  // by all of A against A
     result_.elapsed_s = trials_.elapsed_s();
     if (!status && !meter_.ended()) {
       if (!trials_.over()) return std::unexpected(std::move(status).error());
@@ -96,6 +97,7 @@ class Search {
   std::vector<Adopted> adopted_;
   std::set<std::pair<KnobProfile, KnobProfile>> raced_;
   double min_difference_ = 0;
+  double gain_by_sd_ = 0;  // the smallest gain that can be found, in standard deviations of a pair
 };
 
 }  // namespace teapot::workbench
