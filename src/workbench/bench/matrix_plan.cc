@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
-
-#include <yaml-cpp/eventhandler.h>
 
 #include "base/file.h"
-#include "text/utf8.h"
 #include "workbench/bench/endpoint.h"
 #include "workbench/bench/report_folder.h"
 #include "workbench/bench/yaml_fields.h"
+#include "workbench/yaml_text.h"
 
 namespace teapot::workbench {
 namespace {
@@ -154,39 +151,6 @@ Result<MatrixPlan> read_plan(const YAML::Node& root, const std::string& source, 
   return plan;
 }
 
-// yaml-cpp takes some bytes for UTF-16 or -32 and replaces what is broken without a word: it gets UTF-8 without control characters only.
-Status check_bytes(std::string_view bytes, const std::string& source) {
-  const auto control = std::ranges::find_if(
-      bytes, [](char byte) { return static_cast<unsigned char>(byte) < 0x20 && byte != '\n' && byte != '\r' && byte != '\t'; });
-  const size_t wrong = std::min(text::find_ill_formed(bytes), static_cast<size_t>(control - bytes.begin()));
-  if (wrong >= bytes.size()) return {};
-  return fail(ErrorKind::kInvalid, "{}:{}: found a byte 0x{:02x}, expected text in UTF-8", source,
-              1 + std::ranges::count(bytes.substr(0, wrong), '\n'), static_cast<unsigned char>(bytes[wrong]));
-}
-
-// Events that nobody needs.
-class Nobody : public YAML::EventHandler {
-  void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-};
-
-// One document. (YAML::LoadAll of 0.7 finds empty ones for ever where a comma stands at the beginning; YAML::Load looks at the first only.)
-Status check_documents(const std::string& text, const std::string& source) {
-  std::istringstream stream(text);
-  YAML::Parser parser(stream);
-  Nobody nobody;
-  if (!parser.HandleNextDocument(nobody)) return fail(ErrorKind::kInvalid, "{}: found nothing, expected a mapping", source);
-  if (parser.HandleNextDocument(nobody)) return fail(ErrorKind::kInvalid, "{}: found more than one document, expected one", source);
-  return {};
-}
-
 }  // namespace
 
 const MatrixServer* MatrixPlan::control_server() const {
@@ -196,14 +160,7 @@ const MatrixServer* MatrixPlan::control_server() const {
 
 Result<MatrixPlan> parse_matrix_plan(std::string_view text, const std::string& source, const std::string& name) {
   if (text.size() > kMaxBytes) return fail(ErrorKind::kInvalid, "{}: {} bytes, expected at most {}", source, text.size(), kMaxBytes);
-  TEAPOT_CHECK(check_bytes(text, source));
-  try {
-    const std::string copy(text);
-    TEAPOT_CHECK(check_documents(copy, source));
-    return read_plan(YAML::Load(copy), source, name);
-  } catch (const YAML::Exception& e) {
-    return fail(ErrorKind::kInvalid, "{}:{}: {}", source, e.mark.line + 1, e.msg);
-  }
+  return with_yaml(text, source, [&](const YAML::Node& root) { return read_plan(root, source, name); });
 }
 
 Result<MatrixPlan> read_matrix_plan(const std::string& path) {
