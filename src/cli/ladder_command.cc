@@ -133,10 +133,11 @@ void make_quick(const CLI::App& command, Arguments& arguments) {
   const auto set = [&](const char* option, uint32_t& value, uint32_t quick) {
     if (command.get_option(option)->count() == 0) value = quick;
   };
-  set("--pairs", arguments.ladder.pairs, 6);
-  set("--aa-pairs", arguments.ladder.aa_pairs, 3);
-  set("--gen", arguments.bench.gen, 12);
-  set("--prompt", arguments.bench.prompt, 64);
+  set("--pairs", arguments.ladder.pairs, 5);
+  set("--aa-pairs", arguments.ladder.aa_pairs, 4);
+  set("--gen", arguments.bench.gen, 8);
+  set("--prompt", arguments.bench.prompt, 32);
+  if (command.get_option("--concurrency")->count() == 0) arguments.ladder.concurrency = {1, 4};
   arguments.ladder.all_races = false;
   arguments.ladder.drops = false;
 }
