@@ -66,7 +66,7 @@ struct FakeBench : LadderBench {
   }
 };
 
-struct Run {
+struct Climb {
   LadderOptions options{.concurrency = {1, 4}, .pairs = 16, .seed = 3};
   LadderRecords records = {};
   std::vector<Json> lines = {};
@@ -95,7 +95,7 @@ const LadderStep& find(const Ladder& ladder, const std::string& name, LadderKind
 
 TEST(Ladder, EachRungHasTheVerdictOfItsTruth) {
   FakeBench bench;
-  Run run;
+  Climb run;
   const Ladder ladder = run.climb(bench);
   EXPECT_EQ(ladder.end, LadderEnd::kDone);
   EXPECT_TRUE(ladder.sound());
@@ -128,7 +128,7 @@ TEST(Ladder, EachRungHasTheVerdictOfItsTruth) {
 TEST(Ladder, OtherTokensBreakARungThatIsToBeExact) {
   FakeBench bench;
   bench.other_tokens["fused"] = 7;
-  Run run;
+  Climb run;
   const Ladder ladder = run.climb(bench);
   const LadderStep& step = find(ladder, "gdn: split → fused");
   EXPECT_EQ(step.verdict, LadderVerdict::kBroken);
@@ -144,14 +144,14 @@ TEST(Ladder, OtherTokensBreakARungThatIsToBeExact) {
 
 TEST(Ladder, GoesOnWhereItWasInterrupted) {
   FakeBench whole_bench;
-  Run whole;
+  Climb whole;
   const Ladder expected = whole.climb(whole_bench);
   FakeBench first;
   first.stop_after = 31;
-  Run cut;
+  Climb cut;
   EXPECT_EQ(cut.climb(first).end, LadderEnd::kInterrupted);
 
-  Run resumed;
+  Climb resumed;
   for (const Json& line : cut.lines) {
     const Status read = add_ladder_line(parse_json(dump_json(line), "line").value(), resumed.options.concurrency, resumed.records);
     ASSERT_TRUE(read) << read.error().message;
@@ -175,7 +175,7 @@ TEST(Ladder, GoesOnWhereItWasInterrupted) {
 TEST(Ladder, ASettingThatDiffersFromItselfEndsIt) {
   FakeBench bench;
   bench.second_load = 1.03;
-  Run run;
+  Climb run;
   const Ladder ladder = run.climb(bench);
   EXPECT_EQ(ladder.end, LadderEnd::kNullDiffers);
   EXPECT_EQ(ladder.steps.size(), 1u);
@@ -193,7 +193,7 @@ TEST(Ladder, TooFewPairsToDecideAnythingAreRefused) {
 
 TEST(Ladder, ReportsHoldWhatWasFound) {
   FakeBench bench;
-  Run run;
+  Climb run;
   const LadderReport report{
       .model = "m<odel", .way = "at once", .conditions = {{"gen", 4}}, .found = run.climb(bench), .warnings = {"careful"}};
   const Json json = to_json(report);
