@@ -10,7 +10,7 @@
 
 namespace teapot::workbench {
 
-// UTF-8 without control characters, and exactly one document in it. kInvalid: "SOURCE:LINE: what is wrong".
+// UTF-8 without control characters, and exactly one document in it. kInvalid: "SOURCE:LINE: what is wrong". Throws as yaml-cpp does.
 Status check_yaml(std::string_view text, const std::string& source);
 
 // read(root of the text's only document), whose exceptions of yaml-cpp become errors too.

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "workbench/bench/endpoint.h"
 #include "workbench/bench/report_folder.h"
-#include "workbench/bench/yaml_fields.h"
+#include "workbench/yaml_fields.h"
 #include "workbench/yaml_text.h"
 
 namespace teapot::workbench {

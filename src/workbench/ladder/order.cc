@@ -3,7 +3,7 @@
 #include <map>
 
 #include "workbench/assets.h"
-#include "workbench/bench/yaml_fields.h"
+#include "workbench/yaml_fields.h"
 #include "workbench/yaml_text.h"
 
 namespace teapot::workbench {
@@ -41,7 +41,7 @@ class OrderReader {
     const std::string what = fmt::format("rung {}", order_.rungs.size() + 1);
     TEAPOT_TRY(const YamlFields fields, YamlFields::of(node, order_.source, what, {"lever", "off", "on", "reload", "exact", "group"}));
     LadderRung rung;
-    rung.line = node.Mark().line + 1;
+    rung.line = line_of(node);
     for (const auto& [key, value] : {std::pair{"lever", &rung.lever}, {"off", &rung.off}, {"on", &rung.on}}) {
       TEAPOT_CHECK(fields.read(key, *value));
       if (value->empty()) return fields.wrong(key, "is missing");
@@ -86,7 +86,7 @@ class OrderReader {
     for (const YAML::Node& step : steps) {
       double ms = 0;
       if (!YAML::convert<double>::decode(step, ms) || !(ms > 0 && ms <= kMaxMs)) {
-        return fields.wrong("steps", fmt::format("found {}, expected milliseconds", shown(step)));
+        return fields.wrong_at(step, fmt::format("steps: found {}, expected milliseconds", shown(step)));
       }
       other.steps_ms.push_back(ms);
     }

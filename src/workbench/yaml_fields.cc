@@ -1,14 +1,11 @@
-#include "workbench/bench/yaml_fields.h"
+#include "workbench/yaml_fields.h"
 
 #include <algorithm>
 #include <charconv>
 
 namespace teapot::workbench {
-namespace {
 
 int line_of(const YAML::Node& node) { return node.Mark().line + 1; }
-
-}  // namespace
 
 std::string shown(const YAML::Node& node) {
   constexpr size_t kMost = 60;
@@ -24,22 +21,38 @@ std::string shown(const YAML::Node& node) {
   }
 }
 
-Result<YamlFields> YamlFields::of(const YAML::Node& node, std::string source, std::string what,
-                                  std::initializer_list<std::string_view> keys) {
+std::optional<YamlFields> YamlFields::of(const YAML::Node& node, std::string source, std::string what,
+                                         std::initializer_list<std::string_view> keys, std::vector<Error>& faults) {
   YamlFields fields;
   fields.node_ = node;
   fields.source_ = std::move(source);
   fields.what_ = std::move(what);
-  if (!node.IsMap()) return fields.wrong_at(node, fmt::format("found {}, expected a mapping", shown(node)));
+  const auto wrong = [&](const YAML::Node& place, const std::string& message) {
+    faults.push_back(fields.wrong_at(place, message).error());
+  };
+  if (!node.IsMap()) {
+    wrong(node, fmt::format("found {}, expected a mapping", shown(node)));
+    return std::nullopt;
+  }
   for (const auto& entry : node) {
     const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : shown(entry.first);
     if (std::ranges::find(keys, name) == keys.end()) {
-      return fields.wrong_at(entry.first, fmt::format("unknown key {}, expected one of: {}", shown(entry.first), fmt::join(keys, ", ")));
+      wrong(entry.first, fmt::format("unknown key {}, expected one of: {}", shown(entry.first), fmt::join(keys, ", ")));
+    } else if (fields.has(name)) {
+      wrong(entry.first, fmt::format("the key '{}' stands twice", name));
+    } else {
+      fields.fields_.emplace_back(name, entry.second);
     }
-    if (fields.has(name)) return fields.wrong_at(entry.first, fmt::format("the key '{}' stands twice", name));
-    fields.fields_.emplace_back(name, entry.second);
   }
   return fields;
+}
+
+Result<YamlFields> YamlFields::of(const YAML::Node& node, std::string source, std::string what,
+                                  std::initializer_list<std::string_view> keys) {
+  std::vector<Error> faults;
+  auto fields = of(node, std::move(source), std::move(what), keys, faults);
+  if (!faults.empty()) return std::unexpected(std::move(faults.front()));
+  return *std::move(fields);
 }
 
 const YAML::Node* YamlFields::find(std::string_view key) const {

@@ -19,6 +19,9 @@ class YamlFields {
  public:
   // what: "server 2", for messages. Anything but a mapping, an unknown key and one that stands twice are errors.
   static Result<YamlFields> of(const YAML::Node& node, std::string source, std::string what, std::initializer_list<std::string_view> keys);
+  // The same for readers that collect: what is wrong with the keys goes to `faults`, and the others can be read. Nothing: not a mapping.
+  static std::optional<YamlFields> of(const YAML::Node& node, std::string source, std::string what,
+                                      std::initializer_list<std::string_view> keys, std::vector<Error>& faults);
 
   bool has(std::string_view key) const { return find(key) != nullptr; }
   // The node under a key, or null.
@@ -42,10 +45,10 @@ class YamlFields {
 
   // "FILE:LINE: WHAT: " and the message, at a key's place, or where the mapping begins if it is absent.
   std::unexpected<Error> wrong(std::string_view key, const std::string& message) const;
+  std::unexpected<Error> wrong_at(const YAML::Node& node, const std::string& message) const;
 
  private:
   Status read_number(const YAML::Node& node, std::string_view key, uint64_t& value, uint64_t min, uint64_t max) const;
-  std::unexpected<Error> wrong_at(const YAML::Node& node, const std::string& message) const;
 
   YAML::Node node_;
   std::string source_, what_;
@@ -54,5 +57,6 @@ class YamlFields {
 
 // A node as a message shows it: the text of a scalar, cut short, or what it is.
 std::string shown(const YAML::Node& node);
+int line_of(const YAML::Node& node);  // from 1
 
 }  // namespace teapot::workbench
