@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMaxPieces = 16;  // of a row: enough for as many workers, little enough to keep room for
 constexpr size_t kMinPiecePositions = 4 * kKvBlock;
 constexpr size_t kSplitRows = 16;  // more rows are work for all workers as they are
+constexpr size_t kRowGroup = 8;    // of them: so many read a block of keys and values while it is in a worker's L2
 
 bool splits(const plan::Attend& op, const Binder& binder) {
   if (op.q == plan::kNoBuffer) return false;
@@ -29,6 +30,7 @@ AttendOp::AttendOp(const plan::Attend& op, Binder& binder)
       group_(op.heads / kv_heads_),
       queries_(op.q != plan::kNoBuffer),
       split_(splits(op, binder)),
+      row_group_(binder.rows() > kSplitRows ? kRowGroup : 1),
       k_(binder.f32(op.k)),
       v_(binder.f32(op.v)),
       gated_(op.gate != plan::kNoBuffer),
@@ -43,9 +45,9 @@ AttendOp::AttendOp(const plan::Attend& op, Binder& binder)
   if (gated_) gate_ = binder.f32(op.gate);
   // Of a row: cos, sin, a normalised and a rotated head. Of a head: what the attention kernel asks for.
   binder.need_worker_bytes((op.rotary_dim + 2 * head_dim_) * sizeof(float));
-  binder.need_worker_bytes((kAttendHeads * kKvBlock + 2 * group_ * (head_dim_ + 2) + 2 * group_) * sizeof(float));
+  binder.need_worker_bytes((kAttendHeads * kKvBlock + (row_group_ + 1) * part_floats() + row_group_ * 2 * group_) * sizeof(float));
   if (split_) {
-    pieces_ = binder.scratch<float>(binder.rows() * kv_heads_ * kMaxPieces, group_ * (head_dim_ + 2));
+    pieces_ = binder.scratch<float>(binder.rows() * kv_heads_ * kMaxPieces, part_floats());
     left_ = binder.scratch<uint32_t>(binder.rows(), kv_heads_);
   }
 }
@@ -119,25 +121,20 @@ AttendPart AttendOp::stored(const Step& step, size_t row, size_t kv_head, size_t
   return part_at(pieces_.row(step, (row * kv_heads_ + kv_head) * kMaxPieces + piece), group_);
 }
 
-void AttendOp::attend_piece(const Step& step, size_t row, size_t kv_head, size_t piece, std::byte* scratch, const AttendPart& out) const {
-  const auto [state, position] = step.places[row];
-  const Pieces pieces = pieces_of(position + 1);
-  const size_t begin = piece * pieces.positions, end = std::min(begin + pieces.positions, size_t{position} + 1);
-  const size_t stride = kv_heads_ * head_dim_, element = kv_bytes(step.kv_type), offset = kv_head * head_dim_;
-  float* const scores = reinterpret_cast<float*>(scratch);
-  const AttendPart block = part_at(scores + kAttendHeads * kKvBlock, group_);
-  clear(out, group_, head_dim_);
+void AttendOp::attend_block(const Step& step, size_t row, size_t kv_head, size_t at, size_t end, float* scratch,
+                            const AttendPart& out) const {
+  SequenceState& state = *step.places[row].state;
   // Blocks lie where they would without a first position, so that a row's sums keep their order.
-  for (size_t at = begin; at < end; at += kKvBlock) {
-    const size_t from = std::max<size_t>(at, op_.first_position), to = std::min(at + kKvBlock, end);
-    if (from >= to) continue;
-    step.kernels.attend_block[step.kv_type](
-        {q_.row(step, row) + kv_head * group_ * head_dim_, group_, head_dim_,
-         state->keys(op_.state_layer, static_cast<uint32_t>(from)) + offset * element,
-         state->values(op_.state_layer, static_cast<uint32_t>(from)) + offset * element, to - from, stride, scale_, scores},
-        block);
-    join(step.kernels, block, group_, head_dim_, out);
-  }
+  const size_t from = std::max<size_t>(at, op_.first_position), to = std::min(at + kKvBlock, end);
+  if (from >= to) return;
+  const size_t stride = kv_heads_ * head_dim_, offset = kv_head * head_dim_ * kv_bytes(step.kv_type);
+  const AttendPart block = part_at(scratch + kAttendHeads * kKvBlock, group_);
+  step.kernels.attend_block[step.kv_type](
+      {q_.row(step, row) + kv_head * group_ * head_dim_, group_, head_dim_,
+       state.keys(op_.state_layer, static_cast<uint32_t>(from)) + offset,
+       state.values(op_.state_layer, static_cast<uint32_t>(from)) + offset, to - from, stride, scale_, scratch},
+      block);
+  join(step.kernels, block, group_, head_dim_, out);
 }
 
 void AttendOp::finish_heads(const Step& step, size_t row, size_t kv_head, const float* sums) const {
@@ -151,28 +148,45 @@ void AttendOp::finish_heads(const Step& step, size_t row, size_t kv_head, const 
   }
 }
 
-void AttendOp::attend_all(const Step& step, size_t row, size_t kv_head, size_t worker) const {
-  std::byte* const scratch = step.worker(worker);
-  float* const memory = reinterpret_cast<float*>(scratch) + kAttendHeads * kKvBlock + group_ * (head_dim_ + 2);
-  const AttendPart piece = part_at(memory, group_);
-  // Running maxima and sums stand behind the piece; the outputs in their place.
-  const AttendPart sum{memory + group_ * (head_dim_ + 2), memory + group_ * (head_dim_ + 3),
-                       out_.row(step, row) + kv_head * group_ * head_dim_};
-  clear(sum, group_, head_dim_);
-  const size_t count = pieces_of(size_t{step.places[row].position} + 1).count;
-  for (size_t i = 0; i < count; ++i) {
-    attend_piece(step, row, kv_head, i, scratch, piece);
-    join(step.kernels, piece, group_, head_dim_, sum);
+// Block by block, each with all rows [first, last) that see it; of a row in the order of its pieces.
+void AttendOp::attend_rows(const Step& step, size_t first, size_t last, size_t kv_head, size_t worker) const {
+  float* const scratch = reinterpret_cast<float*>(step.worker(worker));
+  float* const memory = scratch + kAttendHeads * kKvBlock + part_floats();
+  // Of a row: the piece that it is in, and the running maxima and sums, whose outputs stand in their place.
+  const auto piece_of = [&](size_t row) { return part_at(memory + (row - first) * (part_floats() + 2 * group_), group_); };
+  const auto sum_of = [&](size_t row) {
+    float* const sums = piece_of(row).max + part_floats();
+    return AttendPart{sums, sums + group_, out_.row(step, row) + kv_head * group_ * head_dim_};
+  };
+  size_t end = 0;
+  for (size_t row = first; row < last; ++row) {
+    clear(piece_of(row), group_, head_dim_);
+    clear(sum_of(row), group_, head_dim_);
+    end = std::max(end, size_t{step.places[row].position} + 1);
   }
-  finish_heads(step, row, kv_head, sum.sum);
+  for (size_t at = 0; at < end; at += kKvBlock) {
+    for (size_t row = first; row < last; ++row) {
+      const size_t positions = size_t{step.places[row].position} + 1, to = std::min(at + kKvBlock, positions);
+      if (at >= positions) continue;
+      const AttendPart piece = piece_of(row);
+      attend_block(step, row, kv_head, at, positions, scratch, piece);
+      if (to != positions && to % pieces_of(positions).positions != 0) continue;
+      join(step.kernels, piece, group_, head_dim_, sum_of(row));
+      clear(piece, group_, head_dim_);
+    }
+  }
+  for (size_t row = first; row < last; ++row) finish_heads(step, row, kv_head, sum_of(row).sum);
 }
 
 void AttendOp::attend_split(const Step& step, size_t row, size_t kv_head, size_t piece, size_t worker) const {
-  std::byte* const scratch = step.worker(worker);
-  attend_piece(step, row, kv_head, piece, scratch, stored(step, row, kv_head, piece));
+  float* const scratch = reinterpret_cast<float*>(step.worker(worker));
+  const AttendPart part = stored(step, row, kv_head, piece);
+  const size_t positions = size_t{step.places[row].position} + 1, length = pieces_of(positions).positions;
+  const size_t end = std::min((piece + 1) * length, positions);
+  clear(part, group_, head_dim_);
+  for (size_t at = piece * length; at < end; at += kKvBlock) attend_block(step, row, kv_head, at, end, scratch, part);
   if (std::atomic_ref(left_.row(step, row)[kv_head]).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  float* const memory = reinterpret_cast<float*>(scratch);
-  const AttendPart sum{memory, memory + group_, out_.row(step, row) + kv_head * group_ * head_dim_};
+  const AttendPart sum{scratch, scratch + group_, out_.row(step, row) + kv_head * group_ * head_dim_};
   clear(sum, group_, head_dim_);
   const size_t count = pieces_of(size_t{step.places[row].position} + 1).count;
   for (size_t i = 0; i < count; ++i) join(step.kernels, stored(step, row, kv_head, i), group_, head_dim_, sum);
@@ -184,8 +198,11 @@ void AttendOp::run(Worker& worker) const {
   const size_t rows = step.rows();
   if (!split_) {
     // KV head by KV head: rows that follow each other read the same keys and values.
-    worker.phase("attend", queries_ ? kv_heads_ * rows : 0,
-                 [&](size_t item) { attend_all(step, item % rows, item / rows, worker.index()); });
+    const size_t groups = (rows + row_group_ - 1) / row_group_;
+    worker.phase("attend", queries_ ? kv_heads_ * groups : 0, [&](size_t item) {
+      const size_t first = item % groups * row_group_;
+      attend_rows(step, first, std::min(first + row_group_, rows), item / groups, worker.index());
+    });
     return;
   }
   size_t items = 0;

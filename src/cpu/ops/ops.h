@@ -118,10 +118,12 @@ class AttendOp : public OpDefaults {
     size_t count;
   };
   static Pieces pieces_of(size_t positions);
-  // One piece of the query heads that share a KV head.
-  void attend_piece(const Step& step, size_t row, size_t kv_head, size_t piece, std::byte* scratch, const AttendPart& out) const;
-  void attend_all(const Step& step, size_t row, size_t kv_head, size_t worker) const;
-  // The same by one of several workers; the last one joins the pieces.
+  size_t part_floats() const { return group_ * (head_dim_ + 2); }
+  // The query heads that share a KV head, of one row, over the block of positions that begins at `at`: joined to out.
+  void attend_block(const Step& step, size_t row, size_t kv_head, size_t at, size_t end, float* scratch, const AttendPart& out) const;
+  // All blocks of rows [first, last).
+  void attend_rows(const Step& step, size_t first, size_t last, size_t kv_head, size_t worker) const;
+  // One piece of one row by one of several workers; the last one joins the pieces.
   void attend_split(const Step& step, size_t row, size_t kv_head, size_t piece, size_t worker) const;
   void finish_heads(const Step& step, size_t row, size_t kv_head, const float* sums) const;
   AttendPart stored(const Step& step, size_t row, size_t kv_head, size_t piece) const;
@@ -130,6 +132,7 @@ class AttendOp : public OpDefaults {
   size_t head_dim_, kv_heads_, group_;  // group: query heads of a KV head
   bool queries_;                        // else keys and values are stored, nothing more
   bool split_;                          // pieces of a row are work for several workers
+  size_t row_group_;                    // else so many rows are work for one
   ScratchRows<float> pieces_;           // [rows * kv heads * pieces], group * (head_dim + 2) each
   ScratchRows<uint32_t> left_;          // [rows], kv heads: pieces that are not there yet
   ScratchRows<float> q_, gate_, k_, v_, out_;

@@ -29,12 +29,31 @@ struct CacheBF16 {
   static typename V::Type load_first(const uint16_t* p, size_t n) { return V::load_bf16_first(p, n); }
 };
 
+// Keys and values are asked for so many positions before they are read: other heads lie in between, and the processor's own prefetcher
+// gives up at each. Measured on Zen 5, f16, 8 heads, from memory: 7 GB/s a core without, 12 with, 17 with queries in registers as well.
+constexpr size_t kAhead = 16;
+
+template <int kHint>
+[[gnu::always_inline]] inline void fetch(const void* p, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const char*>(p) + i, 0, kHint);
+}
+constexpr int kIntoL1 = 3, kIntoL2 = 2;
+
+// GCC would make it a memory operand of each product.
+template <class Type>
+[[gnu::always_inline]] inline Type in_register(Type x) {
+  asm("" : "+v"(x));
+  return x;
+}
+
 // Of kHeads heads at once. Scores stand position after position, kHeads of them side by side: a register holds kPositions positions.
 template <class V, class Cache, size_t kHeads>
 struct HeadGroup {
   using Type = typename V::Type;
   using Element = typename Cache::Element;
   static constexpr size_t kPositions = V::kLanes / kHeads;
+  static constexpr size_t kColumns = kPositions < 8 ? kPositions : 8;  // registers of values that all positions are added to at once
+  static constexpr size_t kColumnBytes = kColumns * V::kLanes * sizeof(Element);
   static constexpr float kNothing = -__builtin_inff();
 
   // Scores of all positions, filled up to whole registers with ones that weigh nothing; the largest of each head in every kHeads-th lane.
@@ -44,7 +63,10 @@ struct HeadGroup {
       const Element* keys[kPositions];
 #pragma GCC unroll 16
       for (size_t i = 0; i < kPositions; ++i) {
-        keys[i] = static_cast<const Element*>(block.keys) + (p + i < block.count ? p + i : block.count - 1) * block.kv_stride;
+        const size_t position = p + i < block.count ? p + i : block.count - 1;
+        keys[i] = static_cast<const Element*>(block.keys) + position * block.kv_stride;
+        if (position + kAhead < block.count) fetch<kIntoL1>(keys[i] + kAhead * block.kv_stride, block.head_dim * sizeof(Element));
+        fetch<kIntoL2>(static_cast<const Element*>(block.values) + position * block.kv_stride, kColumnBytes);
       }
       Type dots[V::kLanes];
 #pragma GCC unroll 16
@@ -76,31 +98,34 @@ struct HeadGroup {
     for (size_t i = 0; i < kPositions; ++i) key[i] = load_k(keys[i]);
 #pragma GCC unroll 8
     for (size_t h = 0; h < kHeads; ++h) {
-      const Type query = load_q(q + h * block.head_dim);
+      const Type query = in_register(load_q(q + h * block.head_dim));
 #pragma GCC unroll 16
       for (size_t i = 0; i < kPositions; ++i) dots[i * kHeads + h] = V::fma(query, key[i], dots[i * kHeads + h]);
     }
   }
 
-  // kColumns registers of values from column d: kept over all positions.
-  template <size_t kColumns, class Load>
+  // kWide registers of values from column d: kept over all positions. The next ones are asked for meanwhile.
+  template <size_t kWide, class Load>
   [[gnu::always_inline]] static inline void weigh(const AttendBlock& block, const float* weights, size_t d, Load load,
-                                                  Type (&sums)[kHeads][kColumns]) {
+                                                  Type (&sums)[kHeads][kWide]) {
 #pragma GCC unroll 8
     for (size_t h = 0; h < kHeads; ++h) {
 #pragma GCC unroll 16
-      for (size_t c = 0; c < kColumns; ++c) sums[h][c] = V::zero();
+      for (size_t c = 0; c < kWide; ++c) sums[h][c] = V::zero();
     }
     const Element* value = static_cast<const Element*>(block.values) + d;
     for (size_t p = 0; p < block.count; ++p, value += block.kv_stride) {
-      Type columns[kColumns];
+      // All positions' lines of one column fall into a few sets of an L1: it has room for the nearest ones.
+      if (p + kAhead < block.count) fetch<kIntoL1>(value + kAhead * block.kv_stride, kWide * V::kLanes * sizeof(Element));
+      if (d + kWide * V::kLanes < block.head_dim) fetch<kIntoL2>(value + kWide * V::kLanes, kColumnBytes);
+      Type columns[kWide];
 #pragma GCC unroll 16
-      for (size_t c = 0; c < kColumns; ++c) columns[c] = load(value + c * V::kLanes);
+      for (size_t c = 0; c < kWide; ++c) columns[c] = load(value + c * V::kLanes);
 #pragma GCC unroll 8
       for (size_t h = 0; h < kHeads; ++h) {
         const Type weight = V::set(weights[p * kHeads + h]);
 #pragma GCC unroll 16
-        for (size_t c = 0; c < kColumns; ++c) sums[h][c] = V::fma(weight, columns[c], sums[h][c]);
+        for (size_t c = 0; c < kWide; ++c) sums[h][c] = V::fma(weight, columns[c], sums[h][c]);
       }
     }
   }
@@ -129,7 +154,6 @@ struct HeadGroup {
       for (size_t i = 0; i < kPositions; ++i) sum[h] += lanes[i * kHeads + h];
     }
 
-    constexpr size_t kColumns = V::kLanes / kHeads < 8 ? V::kLanes / kHeads : 8;
     size_t d = 0;
     for (; d + kColumns * V::kLanes <= block.head_dim; d += kColumns * V::kLanes) {
       Type sums[kHeads][kColumns];
