@@ -48,28 +48,14 @@ Status check_levers_free(const CLI::App& command, const workbench::LadderOrder& 
   return {};
 }
 
-Json ledger_settings(const Arguments& arguments, const workbench::LadderOrder& order, const workbench::EngineBench& bench) {
-  const workbench::LadderOptions& ladder = arguments.ladder;
-  return {{"model", arguments.model.model},
-          {"order", to_json(order)},
-          {"c", ladder.concurrency},
-          {"pairs", ladder.pairs},
-          {"aa_pairs", ladder.aa_pairs},
-          {"alpha", ladder.alpha},
-          {"all_races", ladder.all_races},
-          {"drops", ladder.drops},
-          {"min_difference", ladder.min_difference},
-          {"seed", ladder.seed},
-          {"prompt", arguments.bench.prompt},
-          {"gen", arguments.bench.gen},
-          {"accept_rate", arguments.drafts.accept_rates.value_or("")},
-          {"prompts", arguments.drafts.prompts.value_or("")},
-          {"threads", arguments.model.engine.backend.threads},
-          {"isa", arguments.model.engine.backend.isa},
-          {"weights", arguments.model.engine.weights.weights},
-          {"head_weights", arguments.model.engine.weights.head_weights},
-          {"activations", arguments.model.engine.backend.activations},
-          {"both_at_once", bench.both_at_once()}};
+// All options that were given, but for those that change nothing that is measured.
+Json ledger_settings(const CLI::App& command, const workbench::LadderOrder& order, const workbench::EngineBench& bench) {
+  Json given = Json::object();
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0) given[option->get_name()] = fmt::format("{}", fmt::join(option->results(), " "));
+  }
+  for (const char* other : {"--order", "--out", "--resume", "--json", "--verbose"}) given.erase(other);
+  return {{"options", std::move(given)}, {"order", to_json(order)}, {"both_at_once", bench.both_at_once()}};
 }
 
 Result<int> ladder(Arguments arguments, const CLI::App& command) {
@@ -107,7 +93,7 @@ Result<int> ladder(Arguments arguments, const CLI::App& command) {
   }
   workbench::LadderRecords records;
   TEAPOT_TRY(workbench::Ledger ledger,
-             workbench::Ledger::open(path, arguments.resume, ledger_settings(arguments, order, *bench), [&](const Json& line) {
+             workbench::Ledger::open(path, arguments.resume, ledger_settings(command, order, *bench), [&](const Json& line) {
                return workbench::add_ladder_line(line, arguments.ladder.concurrency, records);
              }));
   workbench::LadderHooks hooks;
@@ -133,11 +119,12 @@ void make_quick(const CLI::App& command, Arguments& arguments) {
   const auto set = [&](const char* option, uint32_t& value, uint32_t quick) {
     if (command.get_option(option)->count() == 0) value = quick;
   };
-  set("--pairs", arguments.ladder.pairs, 5);
+  set("--pairs", arguments.ladder.pairs, 6);
   set("--aa-pairs", arguments.ladder.aa_pairs, 4);
   set("--gen", arguments.bench.gen, 8);
   set("--prompt", arguments.bench.prompt, 32);
   if (command.get_option("--concurrency")->count() == 0) arguments.ladder.concurrency = {1, 4};
+  if (command.get_option("--alpha")->count() == 0) arguments.ladder.alpha = 0.05;
   arguments.ladder.all_races = false;
   arguments.ladder.drops = false;
 }
