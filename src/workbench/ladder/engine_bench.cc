@@ -130,8 +130,8 @@ Result<RaceStart> EngineBench::begin(const LadderRace& race) {
   for (size_t i = 0; i < 2; ++i) {
     Arm& arm = i == 0 ? a_ : b_;
     if (Status there = provide(arm); !there) {
-      const bool refusal = there.error().kind == ErrorKind::kInvalid || there.error().kind == ErrorKind::kUnsupported;
-      if (rung && refusal) return RaceStart{.refused = there.error().message};
+      // Reserved pages that are none, processors that may not be had: the host says no in many ways.
+      if (rung && there.error().kind != ErrorKind::kInternal) return RaceStart{.refused = there.error().message};
       return std::unexpected(std::move(there).error());
     }
     if (rung) {

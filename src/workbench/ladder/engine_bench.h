@@ -35,7 +35,7 @@ class EngineBench : public LadderBench {
   static Result<std::unique_ptr<EngineBench>> open(const EngineBenchOptions& options, const LadderOrder& order);
   ~EngineBench() override;
 
-  // Of load_engine: kInvalid and kUnsupported are refusals, in a rung. kInvalid where no switch has the lever's name.
+  // In a rung, what keeps an engine from being loaded is a refusal, but for kInternal. kInvalid where no switch has the lever's name.
   Result<RaceStart> begin(const LadderRace& race) override;
   Result<std::vector<LadderTurn>> run(bool b) override;
 

@@ -73,6 +73,9 @@ TEST_F(EngineBenchTest, WhatTheHostOrTheModelCannotHaveIsRefusedWithItsReason) {
   const auto unsupported = (*bench)->begin(race("plan", "static", "quick"));
   ASSERT_TRUE(unsupported) << unsupported.error().message;
   EXPECT_NE(unsupported->refused.value_or("").find("plan: \"quick\""), std::string::npos);
+  const auto pages = (*bench)->begin(race("pages", "4k", "1g"));  // few hosts have them
+  ASSERT_TRUE(pages) << pages.error().message;
+  EXPECT_TRUE(pages->active == "1g" || pages->refused.value_or("").find("1g") != std::string::npos);
   const auto inert = (*bench)->begin(race("draft-vocab", "full", "auto", {{"mtp", "off"}}));
   ASSERT_TRUE(inert) << inert.error().message;
   EXPECT_NE(inert->refused.value_or("").find("full was asked for, active is off; there are no drafts"), std::string::npos)
