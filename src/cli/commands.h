@@ -13,6 +13,9 @@ constexpr int kExitError = 2;
 // Prints "error: message" to stderr and returns kExitError.
 int report(const Error& error);
 
+// Prints `text` to stdout. kIo: it did not get there.
+Status write_out(const std::string& text);
+
 void add_inspect(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_chat(CLI::App& app, int& exit_code);
@@ -27,6 +30,8 @@ void add_ladder(CLI::App& app, int& exit_code);
 void add_speed(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);
+void add_tune(CLI::App& app, int& exit_code);
+void add_tune_check(CLI::App& tune, int& exit_code);
 void add_bench_matrix(CLI::App& bench, int& exit_code);
 void add_bench_compare(CLI::App& bench, int& exit_code);
 

@@ -1,9 +1,10 @@
-// teapot levers: what became of every switch, on this host and for this model.
+// teapot levers: what became of every switch, on this host and for this model; or all of them as a catalogue for `teapot tune`.
 #include <cstdio>
 #include <memory>
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/lever_catalogue.h"
 #include "cli/model_options.h"
 
 namespace teapot::cli {
@@ -11,7 +12,7 @@ namespace {
 
 struct Arguments {
   ModelOptions model;
-  bool json = false;
+  bool json = false, catalogue = false;
 };
 
 std::string as_table(const std::vector<plan::SwitchReport>& switches) {
@@ -33,12 +34,20 @@ std::string as_table(const std::vector<plan::SwitchReport>& switches) {
   return text;
 }
 
+Result<std::string> answer(const Arguments& arguments) {
+  const bool with_model = !arguments.model.model.empty();
+  if (arguments.catalogue && !with_model) return lever_catalogue({});
+  if (!with_model) return fail(ErrorKind::kInvalid, "model is required, except with --catalogue");
+  TEAPOT_TRY(const engine::LoadedEngine loaded, load_engine(arguments.model, /*text_needed=*/false));
+  const std::vector<plan::SwitchReport> switches = loaded.engine->switches();
+  if (arguments.catalogue) return lever_catalogue(switches);
+  return arguments.json ? dump_json(plan::to_json(switches)) + "\n" : as_table(switches);
+}
+
 int run(const Arguments& arguments) {
-  const auto loaded = load_engine(arguments.model, /*text_needed=*/false);
-  if (!loaded) return report(loaded.error());
-  const std::vector<plan::SwitchReport> switches = loaded->engine->switches();
-  const std::string text = arguments.json ? dump_json(plan::to_json(switches)) + "\n" : as_table(switches);
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const Result<std::string> text = answer(arguments);
+  if (!text) return report(text.error());
+  const bool written = std::fwrite(text->data(), 1, text->size(), stdout) == text->size() && std::fflush(stdout) == 0;
   return written ? 0 : report(Error{ErrorKind::kIo, "the answer cannot be written"});
 }
 
@@ -49,7 +58,12 @@ void add_levers(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("levers", "Load a model and say what became of every switch: default, requested, active, why");
   add_model_options(*command, arguments->model);
   add_scheduler_options(*command, arguments->model.engine);
-  command->add_flag("--json", arguments->json, "As a JSON array of {name, requested, active, reason, default}");
+  command->get_option("model")->required(false);  // a catalogue needs none
+  CLI::Option* json = command->add_flag("--json", arguments->json, "As a JSON array of {name, requested, active, reason, default}");
+  command
+      ->add_flag("--catalogue", arguments->catalogue,
+                 "As YAML for `teapot tune --catalogue`: values, ranks, risks; with a model, what became of them with it, too")
+      ->excludes(json);
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

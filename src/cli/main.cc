@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   teapot::cli::add_ladder(app, exit_code);
   teapot::cli::add_bench(app, exit_code);
   teapot::cli::add_eval(app, exit_code);
+  teapot::cli::add_tune(app, exit_code);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) {

@@ -1,6 +1,5 @@
 // teapot profile import: where the time of steps goes in traces that other profilers wrote, and in our own.
 #include <charconv>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -37,11 +36,6 @@ Result<std::pair<int64_t, int64_t>> step_range(const std::string& text) {
   if (parsed.ec != std::errc{} || parsed.ptr != end || last < first)
     return fail(ErrorKind::kInvalid, "--steps {}: expected ids as 3-7", text);
   return std::pair(first, last);
-}
-
-Status write_out(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
-  return fail(ErrorKind::kIo, "the answer cannot be written");
 }
 
 Result<trace::Rules> load_rules(const std::string& path) {

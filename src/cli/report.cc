@@ -9,4 +9,9 @@ int report(const Error& error) {
   return kExitError;
 }
 
+Status write_out(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
+  return fail(ErrorKind::kIo, "the answer cannot be written");
+}
+
 }  // namespace teapot::cli

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/memory_policy.h"
+#include "base/ticks.h"
 #include "cpu/settings.h"
 #include "cpu/slots.h"
 
@@ -85,7 +86,11 @@ class CpuBackend final : public plan::Backend {
     if (!executor_) return fail(ErrorKind::kInternal, "run before load");
     if (pin_ && std::this_thread::get_id() != owner_) return fail(ErrorKind::kInternal, "a step on another thread than the bound one");
     TEAPOT_CHECK(executor_->check(plan, packet));
+    const uint32_t pages = slots_->usage().pages;
+    const uint64_t began = ticks();
     TEAPOT_CHECK(resolve(packet, executor_->kind(plan)));
+    taking_.reset();
+    if (slots_->usage().pages != pages) taking_ = plan::HostSpan{plan::HostWork::kAllocate, "pages", began, ticks()};
     return executor_->run(plan, packet, states_, result);
   }
 
@@ -107,7 +112,12 @@ class CpuBackend final : public plan::Backend {
     return {};
   }
 
-  plan::StepTrace trace() const override { return executor_ ? executor_->trace() : plan::StepTrace{}; }
+  void trace(plan::StepTrace& out) const override {
+    if (executor_) executor_->trace(out);
+    if (taking_) out.host.insert(out.host.begin(), *taking_);
+  }
+
+  std::vector<std::string> op_names(plan::PlanId plan) const override { return executor_->op_names(plan); }
 
   plan::StepShares shares() const override { return executor_ ? executor_->shares() : plan::StepShares{}; }
 
@@ -159,6 +169,7 @@ class CpuBackend final : public plan::Backend {
   std::optional<Executor> executor_;
   std::optional<Slots> slots_;
   std::vector<SequenceState*> states_;
+  std::optional<plan::HostSpan> taking_;  // pages for the last step
 };
 
 }  // namespace

@@ -11,6 +11,8 @@
 namespace teapot::cpu {
 namespace {
 
+constexpr size_t kHostPieces = 4;  // of a step, beside the binding of its ops
+
 size_t row_floats(const BoundOp& op) {
   return std::visit([](const auto& bound) { return bound.row_floats(); }, op);
 }
@@ -24,6 +26,19 @@ void finish(const BoundOp& op, Step& step) {
 }
 
 }  // namespace
+
+template <class F>
+auto Executor::timed(plan::HostWork work, const char* what, F&& fn) {
+  struct Stop {
+    std::vector<plan::HostSpan>& host;
+    plan::HostSpan span;
+    ~Stop() {
+      span.ended = ticks();
+      host.push_back(span);
+    }
+  } stop{host_, {work, what, ticks(), 0}};
+  return fn();
+}
 
 Executor::Executor(const Binder::Environment& environment, ThreadTeam& team, const Settings& settings)
     : environment_(environment),
@@ -72,6 +87,7 @@ Result<plan::PlanId> Executor::prepare(const plan::Plan& plan) {
   ran_sequences_.reserve(plan.shape.rows);
   ran_pending_.reserve(plan.shape.rows);
   ran_experts_.reserve(prepared->groups.size());
+  host_.reserve(prepared->groups.size() + kHostPieces);
   plans_.push_back(std::move(prepared));
   return static_cast<plan::PlanId>(plans_.size() - 1);
 }
@@ -86,6 +102,7 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
   const Prepared& prepared = *plans_[static_cast<size_t>(id)];
   const size_t rows = prepared.source.shape.rows;
   began_ = ticks();
+  host_.clear();
   logits_.drop_outgrown();
   result.rows.clear();
   result.taps.clear();
@@ -101,12 +118,18 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
   result.top.assign(result.rows.size(), {});
   result.logits.assign(result.rows.size(), {});
   if (keep_top) top_.resize(std::max(top_.size(), result.rows.size() * packet.top_k));
-  if (keep_logits) TEAPOT_CHECK(logits_.touch(uint64_t{result.rows.size()} * prepared.vocab * sizeof(float)));
+  if (keep_logits) {
+    TEAPOT_CHECK(timed(plan::HostWork::kAllocate, "logits",
+                       [&] { return logits_.touch(uint64_t{result.rows.size()} * prepared.vocab * sizeof(float)); }));
+  }
 
   HeapScratch heap, worker_heap;
   if (settings_.allocate_each_step) {
-    TEAPOT_TRY(heap, allocate_scratch("scratch memory of a step", prepared.scratch_bytes));
-    TEAPOT_TRY(worker_heap, allocate_scratch("scratch memory of the threads", worker_stride_ * team_.workers()));
+    const auto allocate = [&](const char* what, uint64_t bytes) {
+      return timed(plan::HostWork::kAllocate, "scratch", [&] { return allocate_scratch(what, bytes); });
+    };
+    TEAPOT_TRY(heap, allocate("scratch memory of a step", prepared.scratch_bytes));
+    TEAPOT_TRY(worker_heap, allocate("scratch memory of the threads", worker_stride_ * team_.workers()));
     last_ = nullptr;
   }
   places_.clear();
@@ -141,21 +164,30 @@ Status Executor::run(plan::PlanId id, const plan::StepPacket& packet, std::span<
       run_region(step, prepared.groups, prepared.ops);
       break;
     case PlanMode::kDynamic: {
-      Binder binder(prepared.source, environment_, constants_);
-      std::vector<BoundOp> ops;
-      ops.reserve(prepared.groups.size());
-      for (const OpGroup& group : prepared.groups) ops.push_back(bind(group, prepared.source, binder));
+      const std::vector<BoundOp> ops = timed(plan::HostWork::kPlan, "bind", [&] {
+        Binder binder(prepared.source, environment_, constants_);
+        std::vector<BoundOp> bound;
+        bound.reserve(prepared.groups.size());
+        for (const OpGroup& group : prepared.groups) bound.push_back(bind(group, prepared.source, binder));
+        return bound;
+      });
       run_region(step, prepared.groups, ops);
       break;
     }
     case PlanMode::kEager: {
       Binder binder(prepared.source, environment_, constants_);
       for (const OpGroup& group : prepared.groups) {
-        const BoundOp op = bind(group, prepared.source, binder);
+        const BoundOp op = timed(plan::HostWork::kPlan, "bind", [&] { return bind(group, prepared.source, binder); });
         run_region(step, {&group, 1}, {&op, 1});
       }
       break;
     }
+  }
+  if (heap) {
+    timed(plan::HostWork::kAllocate, "scratch", [&] {
+      heap.reset();
+      worker_heap.reset();
+    });
   }
   ran_pending_.clear();
   for (size_t s = 0; s < states.size(); ++s) {
@@ -212,18 +244,25 @@ void Executor::traffic(std::vector<plan::OpTraffic>& out) const {
                 {ran_sequences_, ran_pending_, ran_->source.shape.rows, ran_asked_, ran_head_rows_, touched}, out);
 }
 
-plan::StepTrace Executor::trace() const {
-  plan::StepTrace trace;
-  if (ran_ == nullptr) return trace;
-  trace.began = began_;
-  trace.ended = ended_;
-  std::array<size_t, plan::kOpNames.size()> seen{};
-  for (const plan::Op& op : ran_->source.ops) trace.ops.push_back(fmt::format("{} {}", plan::op_name(op), seen[op.index()]++));
-  for (const ZoneRing& zones : zones_) {
-    trace.workers.push_back(zones.spans());
-    trace.dropped += zones.written() - trace.workers.back().size();
+void Executor::trace(plan::StepTrace& out) const {
+  out.began = began_;
+  out.ended = ended_;
+  out.dropped = 0;
+  out.workers.resize(ran_ == nullptr ? 0 : zones_.size());
+  for (size_t worker = 0; worker < out.workers.size(); ++worker) {
+    zones_[worker].spans(out.workers[worker]);
+    out.dropped += zones_[worker].written() - out.workers[worker].size();
   }
-  return trace;
+  out.host.assign(host_.begin(), host_.end());
+}
+
+std::vector<std::string> Executor::op_names(plan::PlanId id) const {
+  std::vector<std::string> names;
+  std::array<size_t, plan::kOpNames.size()> seen{};
+  for (const plan::Op& op : plans_.at(static_cast<size_t>(id))->source.ops) {
+    names.push_back(fmt::format("{} {}", plan::op_name(op), seen[op.index()]++));
+  }
+  return names;
 }
 
 plan::StepShares Executor::shares() const {

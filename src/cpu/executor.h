@@ -39,6 +39,8 @@ class Executor {
   // Whether the packet has the plan's shape and asks for what the plan computes; states and positions are the backend's to check.
   Status check(plan::PlanId id, const plan::StepPacket& packet) const;
 
+  std::vector<std::string> op_names(plan::PlanId id) const;
+
   plan::PlanKind kind(plan::PlanId id) const { return plans_[static_cast<size_t>(id)]->source.shape.kind; }
 
   // states: of packet.sequences, with room for their rows. Allocates nothing in static plans with scratch of their own, but for taps and
@@ -47,7 +49,7 @@ class Executor {
 
   // Both of the last step; empty before the first.
   void traffic(std::vector<plan::OpTraffic>& out) const;
-  plan::StepTrace trace() const;
+  void trace(plan::StepTrace& out) const;
   plan::StepShares shares() const;
 
   uint64_t saturated() const { return saturated_.load(std::memory_order_relaxed); }  // values that did not fit an f16 KV cache
@@ -65,6 +67,9 @@ class Executor {
 
   Result<std::unique_ptr<Prepared>> bind_all(const plan::Plan& plan);
   Status take_scratch(const Prepared& prepared, const plan::StepResult& result, bool keep_logits);
+  // fn(), remembered as work of the caller.
+  template <class F>
+  auto timed(plan::HostWork work, const char* what, F&& fn);
   void run_region(Step& step, std::span<const OpGroup> groups, std::span<const BoundOp> ops);
   void run_eager(Step& step, const Prepared& prepared);
 
@@ -79,6 +84,7 @@ class Executor {
   std::vector<RowPlace> places_;
   const Prepared* last_ = nullptr;  // whose values lie in the scratch memory
   std::vector<ZoneRing> zones_;     // [workers]
+  std::vector<plan::HostSpan> host_;
   uint64_t began_ = 0, ended_ = 0;  // ticks, of the last step
   // The last step, for traffic() and trace().
   const Prepared* ran_ = nullptr;

@@ -107,7 +107,9 @@ std::map<std::string, std::vector<std::string>> phases(const Options& options, u
   plan::StepResult result;
   const Status status = backend->run(*plan, packet, result);
   EXPECT_TRUE(status.has_value()) << status.error().message;
-  const plan::StepTrace trace = backend->trace();
+  plan::StepTrace trace;
+  backend->trace(trace);
+  const std::vector<std::string> ops = backend->op_names(*plan);
   EXPECT_EQ(trace.dropped, 0u);
   EXPECT_LE(trace.began, trace.ended);
   EXPECT_GE(backend->shares().waiting, 0);
@@ -120,7 +122,7 @@ std::map<std::string, std::vector<std::string>> phases(const Options& options, u
     EXPECT_LE(span.arrived, span.released);
     before = span.released;
     const bool gate = options.sync == "flags" && (std::string(span.phase) == "rows" || std::string(span.phase) == "choose");
-    if (gates || !gate) result_phases[trace.ops.at(span.op)].push_back(span.phase);
+    if (gates || !gate) result_phases[ops.at(span.op)].push_back(span.phase);
   }
   EXPECT_LE(before, trace.ended);
   for (const auto& spans : trace.workers) EXPECT_EQ(spans.size(), trace.workers[0].size());

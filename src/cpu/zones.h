@@ -27,10 +27,9 @@ class alignas(64) ZoneRing {
 
   size_t written() const { return written_; }
   uint64_t waited() const { return waited_; }  // ticks, of all of them
-  std::vector<plan::Span> spans() const {
-    std::vector<plan::Span> result;
-    for (size_t i = written_ - std::min(written_, kSpans); i < written_; ++i) result.push_back(spans_[i % kSpans]);
-    return result;
+  void spans(std::vector<plan::Span>& out) const {
+    out.clear();
+    for (size_t i = written_ - std::min(written_, kSpans); i < written_; ++i) out.push_back(spans_[i % kSpans]);
   }
 
  private:

@@ -69,6 +69,7 @@ class Engine::Impl {
   JobQueue& queue() { return queue_; }
   Scheduler& scheduler() { return *scheduler_; }
   const model::Model& model() const { return model_; }
+  size_t workers() const { return workers_; }
   const ContextLimit& limit() const { return limit_; }
   uint32_t draft_limit() const { return options_.scheduler.draft_limit; }
   const std::vector<plan::SwitchReport>& switches() const { return switches_; }
@@ -217,6 +218,7 @@ class Engine::Impl {
     TEAPOT_TRY(budget_, state_budget(memory, options_.scheduler.prefix_cache, options_.scheduler.cache_bytes));
     TEAPOT_TRY(limit_, context_limit(model_.config.context_length(), options_.context, budget_.running, options_.scheduler.max_seqs,
                                      [&](uint32_t tokens) { return backend->state_bytes(tokens); }));
+    workers_ = backend->workers();
     for (plan::SwitchReport& report : backend->switches()) switches_.push_back(std::move(report));
     for (plan::SwitchReport& report : engine_switches()) switches_.push_back(std::move(report));
     notes_ = backend->notes();
@@ -245,6 +247,7 @@ class Engine::Impl {
   ReplyDesk desk_;
   StateBudget budget_;
   ContextLimit limit_{};
+  size_t workers_ = 0;  // of the backend
   std::vector<plan::SwitchReport> switches_;
   std::vector<std::string> notes_;
   std::optional<PlanCache> plans_;  // both of the decode thread, but for what any thread may ask
@@ -304,6 +307,20 @@ void Engine::cancel(RequestId id) { impl_->queue().cancel(static_cast<uint64_t>(
 
 void Engine::reset_prefix_cache() {
   impl_->scheduler().reset_prefix_cache();
+  impl_->queue().nudge();
+}
+
+Status Engine::record(uint32_t steps, std::function<void(std::unique_ptr<Recording>)> done) {
+  if (steps == 0 || steps > kMaxRecordedSteps) {
+    return fail(ErrorKind::kInvalid, "{} steps were to be recorded; expected 1 to {}", steps, kMaxRecordedSteps);
+  }
+  TEAPOT_CHECK(impl_->scheduler().recordings().ask(std::make_unique<Recording>(impl_->workers(), steps), std::move(done)));
+  impl_->queue().nudge();
+  return {};
+}
+
+void Engine::stop_recording() {
+  impl_->scheduler().recordings().stop();
   impl_->queue().nudge();
 }
 

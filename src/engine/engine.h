@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cpu/backend.h"
 #include "engine/observer.h"
+#include "engine/recording.h"
 #include "engine/request.h"
 #include "engine/scheduler_options.h"
 #include "model/model.h"
@@ -29,6 +30,8 @@ struct EngineOptions {
   std::optional<uint32_t> draft_vocab = {};  // ids that drafts are chosen from, about; 0: all; nothing: what the head's cost says
   double step_timeout_s = 60;                // a step that takes longer is reported; 0: none is
 };
+
+constexpr uint32_t kMaxRecordedSteps = 1000;
 
 enum class RequestId : uint64_t {};
 
@@ -52,6 +55,12 @@ class Engine {
 
   // What is submitted after it finds nothing of what came before.
   void reset_prefix_cache();
+
+  // Records the next `steps` steps as they are made. done is called once, on the decode thread, with as many as there are when they are
+  // complete, when stop_recording() was called, or when memory for them is full; it must not take long. kInvalid: not 1 to
+  // kMaxRecordedSteps; kBusy: one recording at a time.
+  Status record(uint32_t steps, std::function<void(std::unique_ptr<Recording>)> done);
+  void stop_recording();
 
   struct Load {
     uint32_t running;  // sequences

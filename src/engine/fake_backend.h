@@ -121,7 +121,8 @@ class FakeBackend final : public plan::Backend {
     return {.recurrent = {static_cast<float>(hash >> 40), static_cast<float>(hash >> 16 & 0xffffff)}, .conv = {}};
   }
   void traffic(std::vector<plan::OpTraffic>& out) const override { out.clear(); }
-  plan::StepTrace trace() const override { return {}; }
+  void trace(plan::StepTrace& out) const override { out = {}; }
+  std::vector<std::string> op_names(plan::PlanId) const override { return {}; }
   plan::StepShares shares() const override { return {}; }
   size_t workers() const override { return options_.workers; }
   Status on_workers(const std::function<void(size_t worker)>& fn) override {

@@ -25,13 +25,15 @@ Scheduler::Scheduler(const Workplace& place, const SchedulerOptions& options, co
       options_(options),
       budget_(budget),
       cost_(options.prefill_chunk + options.max_seqs * (options.draft_limit + 1)),
+      recorder_(backend_),
       builder_(options_, vocabulary_, cost_),
-      speculation_({.backend = backend_, .plans = plans_, .vocabulary = vocabulary_, .cost = cost_}, options_),
+      speculation_({.backend = backend_, .plans = plans_, .vocabulary = vocabulary_, .cost = cost_, .recorder = recorder_}, options_),
       cache_(backend_, options.prefix_cache ? budget.cache : 0) {
   publish();
 }
 
 void Scheduler::close() {
+  recordings_.close(recorder_);
   for (const auto& sequence : sequences_) end(*sequence, FinishReason::kCancelled);
   drop_ended();
   cache_.clear();
@@ -98,8 +100,7 @@ void Scheduler::begin(Sequence& sequence) {
     hit = cache_.find(sequence.request().prompt, limit);
     if (begin_with_another(sequence, hit ? hit->tokens : 0)) return;
   }
-  begin_from(sequence, hit ? backend_.fork_slot(hit->slot, hit->tokens, sequence.room) : backend_.open_slot(sequence.room),
-             hit ? hit->tokens : 0);
+  begin_from(sequence, hit ? fork(hit->slot, hit->tokens, sequence.room) : open(sequence.room), hit ? hit->tokens : 0);
 }
 
 bool Scheduler::begin_with_another(Sequence& sequence, uint32_t cached) {
@@ -119,11 +120,21 @@ bool Scheduler::begin_with_another(Sequence& sequence, uint32_t cached) {
   sequence.waits_on = best;
   sequence.fork_at = longest;
   if (best->slot && best->committed >= longest) {
-    begin_from(sequence, backend_.fork_slot(*best->slot, longest, sequence.room), longest);
+    begin_from(sequence, fork(*best->slot, longest, sequence.room), longest);
   } else {
     best->cuts.insert(longest);
   }
   return true;
+}
+
+Result<plan::SlotId> Scheduler::open(uint32_t tokens) {
+  const auto slice = recorder_.slice("alloc", "open slot");
+  return backend_.open_slot(tokens);
+}
+
+Result<plan::SlotId> Scheduler::fork(plan::SlotId from, uint32_t position, uint32_t tokens) {
+  const auto slice = recorder_.slice("copy", "fork slot");
+  return backend_.fork_slot(from, position, tokens);
 }
 
 void Scheduler::begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32_t cached) {
@@ -247,6 +258,7 @@ void Scheduler::fail_all(const Error& error) {
   joining_.clear();
   for (const auto& sequence : sequences_) end(*sequence, FinishReason::kError, error);
   drop_ended();
+  recorder_.drop_step();
   step_began_.store(0, std::memory_order_relaxed);
   publish();
   desk_.flush();

@@ -10,6 +10,7 @@
 #include "engine/job_queue.h"
 #include "engine/plan_cache.h"
 #include "engine/prefix_cache.h"
+#include "engine/recording_orders.h"
 #include "engine/reply_desk.h"
 #include "engine/scheduler_options.h"
 #include "engine/sequence.h"
@@ -51,6 +52,7 @@ class Scheduler {
   // kInvalid, with the numbers, for what can never run. Any thread.
   Status check_fits(uint32_t choices, uint32_t room) const;
 
+  RecordingOrders& recordings() { return recordings_; }                   // any thread
   void reset_prefix_cache() { reset_ = true; }                            // any thread; before the next step
   uint32_t running() const { return running_; }                           // sequences; any thread
   EngineStatus status() const;                                            // any thread
@@ -71,6 +73,8 @@ class Scheduler {
   void forget_prefixes();
   void begin(Sequence& sequence);
   bool begin_with_another(Sequence& sequence, uint32_t cached);
+  Result<plan::SlotId> open(uint32_t tokens);
+  Result<plan::SlotId> fork(plan::SlotId from, uint32_t position, uint32_t tokens);
   void begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32_t cached);
   void dismiss(const std::shared_ptr<Job>& job, FinishReason reason, const std::optional<Error>& error = {});
   void sweep();
@@ -81,7 +85,7 @@ class Scheduler {
   std::vector<Sequence*> waiting_on(std::span<const std::unique_ptr<Sequence>> ended) const;
 
   // A step.
-  bool run_step();
+  bool run_step(StepRecord& record);
   Status run_model(StepRecord& record);
   void end_lost(const Error& error);
   void settle(Sequence& sequence);
@@ -97,6 +101,7 @@ class Scheduler {
 
   void tell(const Sequence& sequence, decltype(ReplyEvent::what) what, Clock::time_point at);
   void publish();
+  void hand_off();
   bool caches(const Sequence& sequence) const;
 
   plan::Backend& backend_;
@@ -109,6 +114,8 @@ class Scheduler {
   const StateBudget budget_;
 
   StepCost cost_;
+  RecordingOrders recordings_;
+  StepRecorder recorder_;
   StepBuilder builder_;
   Speculation speculation_;
   PrefixCache cache_;

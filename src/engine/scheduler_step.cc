@@ -8,27 +8,51 @@
 namespace teapot::engine {
 
 void Scheduler::step() {
-  sweep();
-  if (reset_.exchange(false)) forget_prefixes();
-  while (auto job = queue_.take_if([&](const Job& first) { return fits(first); })) admit(job);
-  desk_.flush();
-  idle_ = !run_step();
-  publish();
+  recordings_.look(recorder_);
+  recorder_.begin_step();
+  {
+    const auto admitting = recorder_.slice("sched", "admit");
+    sweep();
+    if (reset_.exchange(false)) forget_prefixes();
+    while (auto job = queue_.take_if([&](const Job& first) { return fits(first); })) admit(job);
+  }
+  hand_off();
+  StepRecord record;
+  idle_ = !run_step(record);
+  {
+    const auto publishing = recorder_.slice("sched", "publish");
+    publish();
+  }
+  hand_off();
+  if (!recorder_.on()) return;
+  if (record.decode_rows + record.prefill_rows > 0) recorder_.end_step(record);
+  if (!busy() && queue_.waiting() == 0) recorder_.rest();
+  recordings_.look(recorder_);  // the next step may be a long time off
+}
+
+void Scheduler::hand_off() {
+  const auto slice = recorder_.slice("sched", "hand-off");
   desk_.flush();
 }
 
 // False: there was nothing to run.
-bool Scheduler::run_step() {
-  StepRecord record;
+bool Scheduler::run_step(StepRecord& record) {
   step_began_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   const Result<bool> ran = [&]() -> Result<bool> {
-    TEAPOT_CHECK(speculation_.draft(sequences_, builder_.expected_prompt_rows(sequences_)));
-    if (!builder_.build(sequences_)) return false;
+    {
+      const auto drafting = recorder_.slice("sched", "draft");
+      TEAPOT_CHECK(speculation_.draft(sequences_, builder_.expected_prompt_rows(sequences_)));
+    }
+    {
+      const auto building = recorder_.slice("copy", "packet");
+      if (!builder_.build(sequences_)) return false;
+    }
     TEAPOT_CHECK(run_model(record));
     return true;
   }();
   step_began_.store(0, std::memory_order_relaxed);
   if (!ran) {
+    recorder_.drop_step();
     end_lost(ran.error());
     return true;
   }
@@ -36,13 +60,22 @@ bool Scheduler::run_step() {
   last_step_end_ = Clock::now();
   last_step_worked_ = thread_cpu_ns();
   sampled_.clear();
-  for (const auto& sequence : sequences_) {
-    if (sequence->rows > 0) settle(*sequence);
+  {
+    const auto settling = recorder_.slice("sched", "settle");
+    for (const auto& sequence : sequences_) {
+      if (sequence->rows > 0) settle(*sequence);
+    }
+    std::ranges::move(joining_, std::back_inserter(sequences_));
+    joining_.clear();
   }
-  std::ranges::move(joining_, std::back_inserter(sequences_));
-  joining_.clear();
-  sample_all();
-  for (Sampled& sampled : sampled_) accept(sampled);
+  {
+    const auto sampling = recorder_.slice("sample", "sample");
+    sample_all();
+  }
+  {
+    const auto accepting = recorder_.slice("sample", "accept");
+    for (Sampled& sampled : sampled_) accept(sampled);
+  }
   record.sample_ms = ms_between(last_step_end_, Clock::now());
   for (const Sampled& sampled : sampled_) record.tokens += static_cast<uint32_t>(sampled.tokens.size());
   if (record.prefill_rows == 0) speculation_.ended(record.tokens, static_cast<uint32_t>(sampled_.size()), record.ms);
@@ -62,7 +95,8 @@ Status Scheduler::run_model(StepRecord& record) {
   const plan::StepPacket& packet = builder_.packet();
   const auto rows = static_cast<uint32_t>(packet.tokens.size());
   TEAPOT_TRY(const plan::PlanKind kind, speculation_.prepare(sequences_, packet));
-  TEAPOT_TRY(const plan::PlanId plan, plans_.get({rows, kind}));
+  TEAPOT_TRY(const plan::PlanId plan, get_plan(plans_, {rows, kind}, recorder_));
+  const auto running = recorder_.slice("sched", "run");
   const int64_t worked = thread_cpu_ns();
   const auto start = Clock::now();
   TEAPOT_CHECK(backend_.run(plan, packet, result_));
@@ -79,6 +113,7 @@ Status Scheduler::run_model(StepRecord& record) {
     record.gap_us = std::max(0.0, 1000 * ms_between(last_step_end_, start) - drafted_us);
   }
   cost_.observe(rows, record.ms);
+  recorder_.ran("", plan);
   return {};
 }
 
@@ -138,7 +173,7 @@ void Scheduler::at_cut(Sequence& sequence) {
     if (backend_.recurrent() && other->fork_at < at) {  // this one had to begin anew, and found a longer state than they share
       begin(*other);
     } else {
-      begin_from(*other, backend_.fork_slot(*sequence.slot, other->fork_at, other->room), other->fork_at);
+      begin_from(*other, fork(*sequence.slot, other->fork_at, other->room), other->fork_at);
     }
   }
   if (!backend_.recurrent() || at >= sequence.prompt || !sequence.cuts.contains(at) || !caches(sequence)) return;
@@ -147,9 +182,9 @@ void Scheduler::at_cut(Sequence& sequence) {
                               : at % kCheckpointTokens == 0        ? CheckpointKind::kBorder
                                                                    : CheckpointKind::kFork;
   if (!cache_.worth(tokens, *sequence.slot, kind)) return;
-  const auto fork = backend_.fork_slot(*sequence.slot, at, at);
-  if (!fork) return log::warn("no checkpoint of {} tokens: {}", at, fork.error().message);
-  cache_.insert(tokens, *fork, kind);
+  const auto checkpoint = fork(*sequence.slot, at, at);
+  if (!checkpoint) return log::warn("no checkpoint of {} tokens: {}", at, checkpoint.error().message);
+  cache_.insert(tokens, *checkpoint, kind);
   sequence.kept.push_back(at);
 }
 
@@ -160,7 +195,7 @@ void Scheduler::begin_siblings(Sequence& sequence, uint32_t result) {
   sequence.siblings.clear();
   for (size_t i = first; i < joining_.size(); ++i) {
     Sequence& sibling = *joining_[i];
-    const auto slot = backend_.fork_slot(*sequence.slot, sequence.committed, sibling.room);
+    const auto slot = fork(*sequence.slot, sequence.committed, sibling.room);
     if (!slot) {
       end(sibling, FinishReason::kError, slot.error());
       continue;

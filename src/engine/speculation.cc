@@ -16,6 +16,7 @@ Speculation::Speculation(const Place& place, const SchedulerOptions& options)
       plans_(place.plans),
       vocabulary_(place.vocabulary),
       cost_(place.cost),
+      recorder_(place.recorder),
       options_(options),
       draft_cost_(options.max_seqs),
       depth_(cost_, draft_cost_, options.max_seqs),
@@ -225,8 +226,11 @@ Status Speculation::catch_up(std::span<Sequence* const> sequences) {
 }
 
 Status Speculation::run(plan::PlanKind kind) {
-  TEAPOT_TRY(const plan::PlanId plan, plans_.get({static_cast<uint32_t>(packet_.tokens.size()), kind}));
-  return backend_.run(plan, packet_, result_);
+  TEAPOT_TRY(const plan::PlanId plan, get_plan(plans_, {static_cast<uint32_t>(packet_.tokens.size()), kind}, recorder_));
+  const auto running = recorder_.slice("sched", "run");
+  TEAPOT_CHECK(backend_.run(plan, packet_, result_));
+  recorder_.ran(kind == plan::PlanKind::kDraft ? "draft/" : "catch_up/", plan);
+  return {};
 }
 
 void Speculation::ended(uint32_t tokens, uint32_t sequences, double ms) {

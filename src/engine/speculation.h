@@ -15,6 +15,7 @@
 #include "engine/scheduler_options.h"
 #include "engine/sequence.h"
 #include "engine/step_cost.h"
+#include "engine/step_recorder.h"
 
 namespace teapot::engine {
 
@@ -26,6 +27,7 @@ class Speculation {
     PlanCache& plans;
     const Vocabulary& vocabulary;
     const StepCost& cost;
+    StepRecorder& recorder;
   };
   Speculation(const Place& place, const SchedulerOptions& options);
 
@@ -83,6 +85,7 @@ class Speculation {
   PlanCache& plans_;
   const Vocabulary& vocabulary_;
   const StepCost& cost_;
+  StepRecorder& recorder_;
   const SchedulerOptions& options_;
 
   StepCost draft_cost_;

@@ -165,9 +165,10 @@ class Backend : public StateStore {
   // What the last step had to move and to multiply, in the order of its plan; empty before the first.
   virtual void traffic(std::vector<OpTraffic>& out) const = 0;
 
-  // What each worker did during the last step; empty before the first.
-  virtual StepTrace trace() const = 0;
-  virtual StepShares shares() const = 0;  // of the last step; allocates nothing
+  // What each worker did during the last step; empty before the first. Allocates nothing once `out` has seen a step as long.
+  virtual void trace(StepTrace& out) const = 0;
+  virtual std::vector<std::string> op_names(PlanId plan) const = 0;  // [ops]: "gdn_step 3", the third of its kind counted from 0
+  virtual StepShares shares() const = 0;                             // of the last step; allocates nothing
 
   // The threads that run steps, and something else for each of them to do between two steps: measurements that must see the same
   // processors. fn must not throw.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace teapot::plan {
@@ -18,6 +17,17 @@ struct Span {
   uint64_t waited() const { return serial ? 0 : released - arrived; }
 };
 
+// What the thread that asked for the step did for it beside the workers' phases.
+enum class HostWork : uint8_t {
+  kAllocate,  // memory of states, or of a step
+  kPlan       // laid out what was not laid out beforehand
+};
+struct HostSpan {
+  HostWork work;
+  const char* what;  // a literal
+  uint64_t began, ended;
+};
+
 // Shares of a step's time, over all workers, 0 to 1.
 struct StepShares {
   double waiting = 0;    // for each other
@@ -26,9 +36,9 @@ struct StepShares {
 
 struct StepTrace {
   uint64_t began = 0, ended = 0;           // ticks, of the whole step on the thread that asked for it
-  std::vector<std::string> ops;            // [ops of the plan]: "gdn_step 3", the third of its kind counted from 0
   std::vector<std::vector<Span>> workers;  // [workers], by time; of a step with more phases than a worker remembers, the last ones
   uint64_t dropped = 0;                    // spans that were not remembered
+  std::vector<HostSpan> host = {};         // by time; some lie before `began`: the step is not begun before its states have room
 };
 
 }  // namespace teapot::plan

@@ -9,6 +9,8 @@ std::string_view type_of(unsigned status) {
   switch (status) {
     case 401:
       return "authentication_error";
+    case 403:
+      return "permission_error";
     case 404:
       return "not_found_error";
     case 429:

@@ -1,6 +1,9 @@
 #include "server/fields.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include <fmt/ranges.h>
 
 namespace teapot::server {
 namespace {
@@ -82,6 +85,14 @@ ApiResult<const Json*> Fields::object(const char* name) const {
   const Json* field = find(name);
   if (field != nullptr && !field->is_object()) return wrong_kind(name, "an object", *field);
   return field;
+}
+
+ApiResult<void> Fields::only(std::initializer_list<std::string_view> names) const {
+  for (const auto& [name, value] : object_.items()) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    return bad_field(name, fmt::format("'{}' is no field here; expected: {}", name, fmt::join(names, ", ")));
+  }
+  return {};
 }
 
 ApiResult<void> Fields::unsupported(const char* name, const Json& harmless) const {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -24,6 +26,9 @@ class Fields {
   ApiResult<std::optional<std::string>> string(const char* name) const;
   ApiResult<const Json*> array(const char* name) const;   // null if absent
   ApiResult<const Json*> object(const char* name) const;  // null if absent
+
+  // Any other field than these is a 400 that names it and them.
+  ApiResult<void> only(std::initializer_list<std::string_view> names) const;
 
   // Fields that are known and can't be honoured yet: anything but absent (or `harmless`) is a 400 that says so.
   ApiResult<void> unsupported(const char* name, const Json& harmless = nullptr) const;

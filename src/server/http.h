@@ -31,6 +31,7 @@ struct HttpRequest {
   std::string query;  // without '?'
   std::string authorization;
   std::string body;
+  bool from_this_host = false;  // over the loopback interface
 };
 
 struct HttpReply {

@@ -32,6 +32,16 @@ std::string head(unsigned status, bool http_1_0, bool keep_alive) {
                      std::string_view(reason.data(), reason.size()), keep_alive ? "keep-alive" : "close");
 }
 
+bool from_this_host(const Connection::Socket& socket) {
+  error_code error;
+  const asio::ip::address address = socket.remote_endpoint(error).address();
+  if (error) return false;
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {  // of an IPv4 client, where one socket serves both
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
+  }
+  return address.is_loopback();
+}
+
 // The status of a request that could not be read; 0: the client went away, there is nobody to tell.
 unsigned status_of(const error_code& error) {
   if (error == http::error::header_limit || error == http::error::buffer_overflow) return 431;
@@ -103,6 +113,7 @@ asio::awaitable<bool> Connection::serve_one() {
   if (question != target.npos) request_.query = target.substr(question + 1);
   request_.authorization = std::string(message[http::field::authorization]);
   request_.body = std::move(parser.get().body());
+  request_.from_this_host = from_this_host(socket_);
 
   in_handler_ = true;
   watch();

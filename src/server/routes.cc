@@ -17,6 +17,7 @@ struct Route {
   std::string_view path;
   std::string_view method;
   Endpoint endpoint;
+  bool guarded = false;  // shows what others do: for who has the key or, where there is none, for this host
 };
 
 constexpr std::array kRoutes = {
@@ -27,6 +28,7 @@ constexpr std::array kRoutes = {
     Route{"/detokenize", "POST", detokenize},
     Route{"/v1/status", "GET", engine_status},
     Route{"/reset_prefix_cache", "POST", reset_prefix_cache},
+    Route{"/v1/profile", "POST", profile, true},
 };
 
 // 200 when requests are served, 503 with the progress while the model loads.
@@ -108,6 +110,10 @@ asio::awaitable<void> route(ServerState& state, Exchange& exchange) {
   } else if (!authorised(state, request)) {
     refusal = error_reply({401, request.authorization.empty() ? "an API key is needed: Authorization: Bearer KEY" : "the API key is wrong",
                            "", "invalid_api_key", 0});
+  } else if (found->guarded && state.api_key.empty() && !request.from_this_host) {
+    refusal =
+        error_reply({403, fmt::format("{} is for clients on this host only, unless the server has an API key (--api-key)", found->path), "",
+                     "not_local", 0});
   } else if (state.winding_down) {
     refusal = error_reply({503, "the server is stopping", "", "stopping", 1});
   } else if (state.model->ready() == nullptr) {

@@ -28,5 +28,6 @@ asio::awaitable<void> detokenize(LoadedModel& model, Exchange& exchange);
 asio::awaitable<void> models(LoadedModel& model, Exchange& exchange);
 asio::awaitable<void> engine_status(LoadedModel& model, Exchange& exchange);
 asio::awaitable<void> reset_prefix_cache(LoadedModel& model, Exchange& exchange);
+asio::awaitable<void> profile(LoadedModel& model, Exchange& exchange);
 
 }  // namespace teapot::server

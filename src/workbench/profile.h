@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,14 +10,13 @@
 #include "base/json.h"
 #include "model/model.h"
 #include "plan/backend.h"
+#include "workbench/decode_loop.h"
 
 namespace teapot::workbench {
 
 struct ProfileOptions {
-  uint32_t sequences = 1;  // of a decode step
-  uint32_t prompt = 64;    // tokens of each sequence before it
+  DecodeLoad load;
   uint32_t steps = 16;
-  uint32_t drafts = 0;  // of each sequence in a step, verified beside its last token; all hold. The model must have room for them
 };
 
 // Figures of a step, on average.
@@ -43,20 +42,17 @@ struct Profile {
   double step_us = 0;    // average
   double replay_us = 0;  // of that: accepted tokens moved into recurrent states, and the log of drafts
   std::vector<ProfileRow> rows;
-  std::vector<plan::StepTrace> traces;  // [steps]
-  std::vector<OpBytes> op_bytes;        // [ops of the plan]
+  std::shared_ptr<const engine::Recording> recording;  // of the steps
+  std::vector<OpBytes> op_bytes;                       // [ops of the plan]
 };
 
 // model: loaded into the backend. The thread that calls runs the steps. kMemory where states or the read test do not fit.
 Result<Profile> measure_profile(const model::Model& model, plan::Backend& backend, const ProfileOptions& options);
 
-// Adds up the traces of steps of one plan; bytes of op i of the plan: op_bytes[i].
-std::vector<ProfileRow> profile_rows(const std::vector<plan::StepTrace>& traces, const std::vector<OpBytes>& op_bytes);
+// Adds up the runs of one plan; bytes of op i of the plan: op_bytes[i].
+std::vector<ProfileRow> profile_rows(const engine::Recording& recording, const std::vector<OpBytes>& op_bytes);
 
 std::string to_text(const Profile& profile);
 Json to_json(const Profile& profile);
-// Our trace format, "teapot-trace", for `teapot profile import` and for ui.perfetto.dev: a track a worker with its ops (by phase; serial
-// pieces are ops, too) and its waits, a track of steps and of what lies between them. An op's bytes are spread evenly over its slices.
-Json chrome_trace(const Profile& profile);
 
 }  // namespace teapot::workbench

@@ -9,9 +9,9 @@ double gbs(const ProfileRow& row) { return row.us == 0 ? 0 : static_cast<double>
 }  // namespace
 
 std::string to_text(const Profile& profile) {
-  std::string text =
-      fmt::format("{} sequence{}, {} steps of {:.1f} us on {} threads, which read {:.1f} GB/s\n\n", profile.options.sequences,
-                  profile.options.sequences == 1 ? "" : "s", profile.options.steps, profile.step_us, profile.workers, profile.read_gbs);
+  std::string text = fmt::format("{} sequence{}, {} steps of {:.1f} us on {} threads, which read {:.1f} GB/s\n\n",
+                                 profile.options.load.sequences, profile.options.load.sequences == 1 ? "" : "s", profile.options.steps,
+                                 profile.step_us, profile.workers, profile.read_gbs);
   text += fmt::format("{:<44} {:>6} {:>10} {:>7} {:>9} {:>7} {:>7} {:>9} {:>9}\n", "op", "calls", "us", "step %", "MB", "GB/s", "roof %",
                       "wait us", "serial us");
   double all_us = 0;
@@ -26,7 +26,7 @@ std::string to_text(const Profile& profile) {
   }
   text += fmt::format("{:<44} {:>6} {:>10.1f} {:>7.1f}\n", "between phases", "", profile.step_us - all_us,
                       100 * (profile.step_us - all_us) / profile.step_us);
-  if (profile.options.drafts > 0) {
+  if (profile.options.load.drafts > 0) {
     text += fmt::format("{:<44} {:>6} {:>10.1f} {:>7.1f}\n", "within gdn_step: replay and log", "", profile.replay_us,
                         100 * profile.replay_us / profile.step_us);
   }
@@ -47,10 +47,14 @@ Json to_json(const Profile& profile) {
                     {"wait_us", row.wait_us},
                     {"serial_us", row.serial_us}});
   }
-  return {{"sequences", profile.options.sequences}, {"prompt", profile.options.prompt},
-          {"steps", profile.options.steps},         {"threads", profile.workers},
-          {"read_gbs", profile.read_gbs},           {"step_us", profile.step_us},
-          {"replay_us", profile.replay_us},         {"rows", std::move(rows)}};
+  return {{"sequences", profile.options.load.sequences},
+          {"prompt", profile.options.load.prompt},
+          {"steps", profile.options.steps},
+          {"threads", profile.workers},
+          {"read_gbs", profile.read_gbs},
+          {"step_us", profile.step_us},
+          {"replay_us", profile.replay_us},
+          {"rows", std::move(rows)}};
 }
 
 }  // namespace teapot::workbench

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "base/ticks.h"
 #include "workbench/profile.h"
@@ -35,25 +36,33 @@ struct Sums {
 // "gdn_step 3" -> "gdn_step"
 std::string kind_of(const std::string& op) { return op.substr(0, op.find(' ')); }
 
+using Workers = std::vector<std::span<const plan::Span>>;  // spans of a run
+
+Workers workers_of(const engine::Recording& recording, const engine::RecordedRun& run) {
+  Workers workers;
+  for (size_t worker = 0; worker < recording.workers(); ++worker) workers.push_back(recording.spans(run, worker));
+  return workers;
+}
+
 // When the i-th phase ended: the i-th span of every worker is of the same phase, and the last to arrive lets all go.
-uint64_t end_of(const plan::StepTrace& trace, size_t i) {
-  for (const auto& spans : trace.workers) {
+uint64_t end_of(const Workers& workers, size_t i) {
+  for (const auto& spans : workers) {
     if (spans[i].serial) return spans[i].released;
   }
-  return trace.workers[0][i].released;
+  return workers[0][i].released;
 }
 
 // From the end of the phase before it, the first one from when a worker began it.
-Sums phase_of(const plan::StepTrace& trace, size_t i) {
+Sums phase_of(const Workers& workers, size_t i) {
   Sums sums;
   uint64_t began = ~uint64_t{0};
-  for (const auto& spans : trace.workers) {
+  for (const auto& spans : workers) {
     const plan::Span& span = spans[i];
     began = std::min(began, span.began);
-    sums.wait += static_cast<double>(span.waited()) / static_cast<double>(trace.workers.size());
+    sums.wait += static_cast<double>(span.waited()) / static_cast<double>(workers.size());
     if (span.serial) sums.serial += span.released - span.arrived;
   }
-  sums.ticks = end_of(trace, i) - (i == 0 ? began : end_of(trace, i - 1));
+  sums.ticks = end_of(workers, i) - (i == 0 ? began : end_of(workers, i - 1));
   return sums;
 }
 
@@ -71,14 +80,17 @@ std::vector<std::pair<std::string, const Sums*>> in_order(const std::map<std::st
 
 }  // namespace
 
-std::vector<ProfileRow> profile_rows(const std::vector<plan::StepTrace>& traces, const std::vector<OpBytes>& op_bytes) {
+std::vector<ProfileRow> profile_rows(const engine::Recording& recording, const std::vector<OpBytes>& op_bytes) {
   std::map<std::string, Group> groups;
-  for (const plan::StepTrace& trace : traces) {
+  const size_t steps = recording.steps().size();
+  for (const engine::RecordedRun& run : recording.runs()) {
+    const std::vector<std::string>& ops = recording.ops.at(run.plan);
+    const Workers workers = workers_of(recording, run);
     uint32_t last = ~0u;
-    for (size_t i = 0; i < trace.workers.at(0).size(); ++i) {
-      const plan::Span& first = trace.workers[0][i];
+    for (size_t i = 0; i < workers.at(0).size(); ++i) {
+      const plan::Span& first = workers[0][i];
       const OpBytes& bytes = op_bytes.at(first.op);
-      std::string name = kind_of(trace.ops.at(first.op));
+      std::string name = kind_of(ops.at(first.op));
       if (!bytes.part.empty() && bytes.part != name) name += fmt::format(" ({})", bytes.part);
       const auto [group, is_new] = groups.try_emplace(name);
       Sums& sums = group->second.sums;
@@ -90,7 +102,7 @@ std::vector<ProfileRow> profile_rows(const std::vector<plan::StepTrace>& traces,
       last = first.op;
       const auto [phase, new_phase] = group->second.phases.try_emplace(first.phase);
       if (new_phase) phase->second.order = group->second.phases.size();
-      const Sums spans = phase_of(trace, i);
+      const Sums spans = phase_of(workers, i);
       sums.add(spans);
       phase->second.add(spans);
       ++phase->second.calls;
@@ -102,9 +114,9 @@ std::vector<ProfileRow> profile_rows(const std::vector<plan::StepTrace>& traces,
   std::vector<ProfileRow> rows;
   for (const auto* entry : ordered) {
     const Group& group = entry->second;
-    rows.push_back(group.sums.row(entry->first, false, traces.size()));
+    rows.push_back(group.sums.row(entry->first, false, steps));
     if (group.phases.size() == 1) continue;
-    for (const auto& [name, sums] : in_order(group.phases)) rows.push_back(sums->row(name, true, traces.size()));
+    for (const auto& [name, sums] : in_order(group.phases)) rows.push_back(sums->row(name, true, steps));
   }
   return rows;
 }

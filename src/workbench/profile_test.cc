@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/ticks.h"
+#include "engine/trace_json.h"
 #include "workbench/trace/analysis.h"
 #include "workbench/trace/json_reader.h"
 #include "workbench/trace/resolve.h"
@@ -20,15 +21,37 @@ plan::Span span(const char* phase, uint32_t op, bool serial, double began, doubl
 plan::StepTrace made_up() {
   plan::StepTrace trace;
   trace.ended = at(100);
-  trace.ops = {"norm_project 0", "route 0", "moe 0"};
   trace.workers = {{span("project", 0, false, 0, 30, 40), span("router", 2, true, 40, 60, 65), span("down", 2, false, 65, 80, 90)},
                    {span("project", 0, true, 1, 40, 40), span("router", 2, false, 40, 50, 65), span("down", 2, true, 66, 90, 90)}};
   return trace;
 }
 
+const std::vector<plan::OpTraffic> kTraffic = {{.op = 0, .weight_bytes = 4000}, {.op = 1, .weight_bytes = 300}};
+
+// Steps that begin at multiples of 200 us.
+std::shared_ptr<engine::Recording> recorded(uint32_t steps) {
+  auto recording = std::make_shared<engine::Recording>(2, steps);
+  for (uint32_t i = 0; i < steps; ++i) {
+    plan::StepTrace trace = made_up();
+    const uint64_t later = at(200) * i;
+    for (auto& spans : trace.workers) {
+      for (plan::Span& span : spans) {
+        span.began += later;
+        span.arrived += later;
+        span.released += later;
+      }
+    }
+    EXPECT_TRUE(recording->add("", plan::PlanId{0}, trace, kTraffic));
+    recording->end_step({"decode", later, later + at(100), 1, 0, 1, 3, 0});
+  }
+  recording->ops[plan::PlanId{0}] = {"norm_project 0", "route 0", "moe 0"};
+  recording->faults_by = "perf_event";
+  return recording;
+}
+
 TEST(Profile, AddsUpPhasesOfAllWorkers) {
   const std::vector<OpBytes> bytes = {{"attention projections", 1000}, {"", 0}, {"experts", 600}};
-  const std::vector<ProfileRow> rows = profile_rows({made_up(), made_up()}, bytes);
+  const std::vector<ProfileRow> rows = profile_rows(*recorded(2), bytes);
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0].op, "norm_project (attention projections)");
   EXPECT_EQ(rows[0].calls, 1);
@@ -47,14 +70,13 @@ TEST(Profile, AddsUpPhasesOfAllWorkers) {
 }
 
 TEST(Profile, TheTraceHasATrackAWorker) {
-  Profile profile;
-  profile.traces = {made_up()};
-  const Json trace = chrome_trace(profile);
+  const auto trace = parse_json(engine::trace_json(*recorded(1), {}), "trace");
+  ASSERT_TRUE(trace) << trace.error().message;
   size_t ops = 0, waits = 0;
-  for (const Json& event : trace.at("traceEvents")) {
+  for (const Json& event : trace->at("traceEvents")) {
     if (event.at("ph") != "X") continue;
     EXPECT_GE(event.at("dur").get<double>(), 0);
-    EXPECT_LE(event.at("tid").get<int>(), 2);
+    EXPECT_LE(event.at("tid").get<int>(), 3);
     const std::string category = event.at("cat");
     ops += category == "op";
     waits += category == "wait";
@@ -64,21 +86,10 @@ TEST(Profile, TheTraceHasATrackAWorker) {
 }
 
 TEST(Profile, TheImporterReadsOurOwnTrace) {
-  Profile profile;
-  profile.read_gbs = 10;
-  profile.traces = {made_up(), made_up()};
-  profile.op_bytes = {{"x", 4000}, {"", 0}, {"y", 0}};
-  profile.traces[1].began += at(200);
-  profile.traces[1].ended += at(200);
-  for (auto& spans : profile.traces[1].workers) {
-    for (plan::Span& span : spans) {
-      span.began += at(200);
-      span.arrived += at(200);
-      span.released += at(200);
-    }
-  }
+  engine::TraceFacts facts;
+  facts.roof_gbps = 10;
   const auto rules = trace::Rules::create(nullptr, "");
-  const std::string text = dump_json(chrome_trace(profile));
+  const std::string text = engine::trace_json(*recorded(2), facts);
   auto stream = trace::ByteStream::over(text, "own");
   trace::RawTrace raw;
   ASSERT_TRUE(trace::read_json_trace(*stream, raw));
@@ -87,20 +98,27 @@ TEST(Profile, TheImporterReadsOurOwnTrace) {
   const auto analysis = trace::analyse(std::move(*slices), *rules, {}, "own");
   ASSERT_TRUE(analysis) << analysis.error().message;
   EXPECT_TRUE(analysis->warnings.empty());
+  EXPECT_EQ(analysis->roof_gbps, 10);
   ASSERT_EQ(analysis->steps.size(), 2u);
   const trace::StepTimes& first = analysis->steps[0];
   EXPECT_EQ(first.wall_ns(), 200'000);
-  EXPECT_EQ(first.weight_bytes, 4000);
+  EXPECT_EQ(first.step.kind, "decode");
+  EXPECT_EQ(first.step.page_faults, 3);
+  EXPECT_EQ(analysis->page_faults_by, "perf_event");
+  EXPECT_EQ(first.weight_bytes, 4000);  // the router's are the router's
   const auto us = [&](trace::Class kind) { return static_cast<double>(first.ns[static_cast<size_t>(kind)]) / 1000; };
-  EXPECT_NEAR(us(trace::Class::kBandwidth), 90, 0.1);  // worker 1's serial piece at 60 to 65 is work, too
+  EXPECT_NEAR(us(trace::Class::kBandwidth), 65, 0.1);  // norm_project, and the experts' down projection
+  EXPECT_NEAR(us(trace::Class::kUseful), 25, 0.1);     // the router; worker 0's serial piece at 60 to 65 is work, too
   EXPECT_NEAR(us(trace::Class::kHost), 110, 0.1);      // the end of the step, and what lies between steps
+  EXPECT_EQ(analysis->workers, 2u);
+  EXPECT_NEAR(static_cast<double>(analysis->barrier_ns) / 1000, 10 + 15 + 10, 0.1);
 }
 
 TEST(Profile, TextSaysWhatIsLeftBetweenPhases) {
   Profile profile;
   profile.step_us = 100;
   profile.read_gbs = 10;
-  profile.rows = profile_rows({made_up()}, {{"x", 100'000}, {"", 0}, {"", 0}});
+  profile.rows = profile_rows(*recorded(1), {{"x", 100'000}, {"", 0}, {"", 0}});
   const std::string text = to_text(profile);
   EXPECT_NE(text.find("between phases"), std::string::npos);
   EXPECT_NE(text.find("10.0"), std::string::npos);  // us between phases

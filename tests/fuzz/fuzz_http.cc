@@ -1,4 +1,5 @@
-// Bytes of a client against a real connection: request line, headers, body, then the request parsers of both completions endpoints.
+// Bytes of a client against a real connection: request line, headers, body, then the request parsers of both completions endpoints and of
+// profiles.
 #include <csignal>
 
 #include <boost/asio/co_spawn.hpp>
@@ -9,6 +10,7 @@
 #include "server/chat_request.h"
 #include "server/completion_request.h"
 #include "server/http_connection.h"
+#include "server/profile_request.h"
 
 using namespace teapot;
 using namespace teapot::server;
@@ -23,6 +25,8 @@ asio::awaitable<void> parse_and_reply(Exchange& exchange) {
   std::optional<ApiError> error;
   if (!body) {
     error = body.error();
+  } else if (exchange.request().path == "/v1/profile") {
+    if (const auto request = parse_profile(*body); !request) error = request.error();
   } else if (exchange.request().path == "/v1/completions") {
     if (const auto request = parse_completion(*body, defaults); !request) error = request.error();
   } else {

@@ -67,7 +67,9 @@ Advice advise(const Analysis& analysis) {
     }
   }
   if (!knobs.empty()) {
-    advice.tune = "teapot tune --catalogue " + advice.server + ".yaml --knobs ";
+    // The others' catalogues are built in; ours is what this program says of itself.
+    advice.tune = advice.server == kOurs ? "teapot levers --catalogue > teapot.yaml && teapot tune --catalogue teapot.yaml --knobs "
+                                         : "teapot tune --catalogue " + advice.server + " --knobs ";
     for (size_t i = 0; i < knobs.size(); ++i) advice.tune += (i == 0 ? "" : ",") + knobs[i];
   }
   return advice;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -28,11 +29,10 @@ bool wanted(const Step& step, const AnalysisOptions& options) {
 // Adds up pieces and slices of the counted steps.
 class Adder {
  public:
-  explicit Adder(const Trace& trace) : trace_(trace), operator_of_(trace.device.size(), 0) {}
+  explicit Adder(const Trace& trace) : trace_(trace) {}
 
-  void slice(uint32_t index, const std::string& step_id) {
-    const DeviceSlice& slice = trace_.device[index];
-    Operator& op = operator_of(index);
+  void slice(const DeviceSlice& slice, const std::string& step_id) {
+    Operator& op = operator_of(slice);
     const int64_t ns = slice.end - slice.start;
     ++op.calls;
     op.ns += ns;
@@ -50,7 +50,7 @@ class Adder {
   void piece(const Piece& piece) {
     if (piece.cause == Cause::kSlice) {
       const DeviceSlice& slice = trace_.device[piece.index];
-      Operator& op = operator_of(piece.index);
+      Operator& op = operator_of(slice);
       op.owned_ns += piece.ns();
       if (slice.kind == Class::kComm) collectives_[{op.name, slice.bytes}].exposed_ns += piece.ns();
       return;
@@ -96,36 +96,47 @@ class Adder {
   }
 
  private:
-  Operator& operator_of(uint32_t index) {
-    uint32_t& number = operator_of_[index];
-    if (number == 0) {
-      const DeviceSlice& slice = trace_.device[index];
-      const auto [cached, is_new] = numbers_.try_emplace(uint64_t{slice.name} << 8 | static_cast<uint64_t>(slice.kind), 0);
-      if (is_new) {
-        const std::string name = operator_name(trace_, slice);
-        const auto [at, is_first] = by_name_.try_emplace({name, slice.kind}, static_cast<uint32_t>(operators_.size() + 1));
-        if (is_first) {
-          Operator& op = operators_.emplace_back();
-          op.name = name;
-          op.kind = slice.kind;
-        }
-        cached->second = at->second;
+  Operator& operator_of(const DeviceSlice& slice) {
+    const auto [number, is_new] = numbers_.try_emplace(uint64_t{slice.name} << 8 | static_cast<uint64_t>(slice.kind), 0);
+    if (is_new) {
+      const std::string name = operator_name(trace_, slice);
+      const auto [at, is_first] = by_name_.try_emplace({name, slice.kind}, static_cast<uint32_t>(operators_.size()));
+      if (is_first) {
+        Operator& op = operators_.emplace_back();
+        op.name = name;
+        op.kind = slice.kind;
       }
-      number = cached->second;
+      number->second = at->second;
     }
-    return operators_[number - 1];
+    return operators_[number->second];
   }
 
   const Trace& trace_;
   std::vector<Operator> operators_;
-  std::vector<uint32_t> operator_of_;  // [device slices] 1 + index; 0: not looked up yet
-  std::unordered_map<uint64_t, uint32_t> numbers_;
+  std::unordered_map<uint64_t, uint32_t> numbers_;  // of operators, by name and class of slices
   std::map<std::pair<std::string, Class>, uint32_t> by_name_;
   std::map<std::tuple<Class, Cause, Name>, Gap> gaps_;
   std::map<std::pair<std::string, int64_t>, Collective> collectives_;
   std::map<std::pair<std::string, std::string>, uint32_t> turns_;
   std::vector<CollectiveCall> calls_;
 };
+
+// A worker that waits while another one works costs no class anything.
+void add_waits(const Trace& trace, const Steps& found, const std::vector<bool>& counted, Analysis& analysis) {
+  for (const Pause& pause : trace.pauses) analysis.pauses_ns += pause.end - pause.start;
+  if (trace.format != "teapot") return;
+  std::set<uint32_t> workers;
+  trace.device.each([&](const DeviceSlice& slice) { workers.insert(slice.stream); });
+  analysis.workers = workers.size();
+  size_t step = 0;
+  trace.host.each([&](const HostSlice& slice) {  // by start
+    if (slice.role != Role::kSync || !workers.contains(slice.thread)) return;
+    while (step < found.steps.size() && found.steps[step].end <= slice.start) ++step;
+    if (step < found.steps.size() && counted[step] && slice.start >= found.steps[step].start) {
+      analysis.barrier_ns += slice.end - slice.start;
+    }
+  });
+}
 
 }  // namespace
 
@@ -168,6 +179,7 @@ std::string_view name_of(Cause cause) {
 Read<Analysis> analyse(Trace trace, const Rules& rules, const AnalysisOptions& options, const std::string& source) {
   Analysis result;
   result.format = trace.format;
+  result.page_faults_by = trace.page_faults_by;
   result.roof_gbps = options.roof_gbps ? options.roof_gbps : trace.roof_gbps;
   result.repairs = repair(trace);
   TEAPOT_TRY(const Steps found, find_steps(trace, rules, source));
@@ -181,11 +193,11 @@ Read<Analysis> analyse(Trace trace, const Rules& rules, const AnalysisOptions& o
 
   std::vector<int64_t> bytes(found.steps.size(), 0);
   std::vector<bool> known(found.steps.size(), false);
-  for (const DeviceSlice& slice : trace.device) {
-    if (slice.step == kNoStep || slice.kind != Class::kBandwidth || slice.bytes <= 0) continue;
+  trace.device.each([&](const DeviceSlice& slice) {
+    if (slice.step == kNoStep || slice.kind != Class::kBandwidth || slice.bytes <= 0) return;
     known[slice.step] = true;
     bytes[slice.step] += slice.bytes;
-  }
+  });
   result.any_complete = std::ranges::any_of(found.steps, [&](const Step& step) { return step.complete && wanted(step, options); });
   Sweep sweep(trace);
   Adder adder(trace);
@@ -209,11 +221,11 @@ Read<Analysis> analyse(Trace trace, const Rules& rules, const AnalysisOptions& o
     return refuse("no steps found", fmt::format("{}: none of its {} steps ({} to {}) was asked for", source, found.steps.size(),
                                                 found.steps.front().id, found.steps.back().id));
   }
-  for (uint32_t i = 0; i < trace.device.size(); ++i) {
-    const uint32_t step = trace.device[i].step;
-    if (step != kNoStep && counted[step]) adder.slice(i, found.steps[step].id);
-  }
+  trace.device.each([&](const DeviceSlice& slice) {
+    if (slice.step != kNoStep && counted[slice.step]) adder.slice(slice, found.steps[slice.step].id);
+  });
   adder.finish(result);
+  add_waits(trace, found, counted, result);
   if (options.keep_trace) result.trace = std::move(trace);
   return result;
 }

@@ -78,6 +78,11 @@ struct Analysis {
   std::vector<Gap> gaps;                // by time
   std::vector<Collective> collectives;  // by time
   std::vector<CollectiveCall> collective_calls;
+  std::string page_faults_by;
+  int64_t pauses_ns = 0;  // between steps, with nothing to do
+  // Of our own trace: what workers waited for each other, all together, whether the others worked or not.
+  int64_t barrier_ns = 0;
+  size_t workers = 0;
   Trace trace;  // what was analysed, for timelines; empty unless it was asked for
 
   ClassTimes total_ns() const;  // of all steps

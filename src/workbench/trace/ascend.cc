@@ -32,7 +32,7 @@ class Resolver {
 
   void run() {
     for (const Track& track : raw_.tracks) add_track(track);
-    for (; !raw_.slices.empty(); raw_.slices.pop_front()) add(raw_.slices.front());
+    raw_.slices.each([this](const RawSlice& slice) { add(slice); });
     follow_flows();
     follow_replays();
   }
@@ -126,44 +126,51 @@ class Resolver {
 
   // An end of a flow stands at the start of the slice on its track.
   void follow_flows() {
-    std::unordered_map<int64_t, int64_t> launches;  // by flow
-    for (const FlowEnd& flow : raw_.flows) {
-      if (flow.begins) launches.try_emplace(flow.id, flow.at_ns + raw_.base_ns);
-    }
+    struct Begin {
+      int64_t id;
+      uint64_t order;  // in the file: of several the first one counts
+      int64_t at;
+      auto operator<=>(const Begin&) const = default;
+    };
     struct End {
       uint32_t track;
       int64_t at, launch;
       auto operator<=>(const End&) const = default;
     };
-    std::vector<End> ends;
-    for (const FlowEnd& flow : raw_.flows) {
-      if (flow.begins) continue;
-      const auto launch = launches.find(flow.id);
-      if (launch != launches.end()) ends.push_back({flow.track, flow.at_ns + raw_.base_ns, launch->second});
-    }
-    raw_.flows.clear();
-    std::ranges::sort(ends);
-    for (DeviceSlice& slice : trace_.device) {
-      const auto end = std::ranges::lower_bound(ends, End{slice.stream, slice.start, INT64_MIN});
+    SpilledRows<Begin> begins;
+    raw_.flows.each([&](const FlowEnd& flow) {
+      if (flow.begins) begins.push_back({flow.id, begins.size(), flow.at_ns + raw_.base_ns});
+    });
+    begins.sort(std::less<>());
+    SpilledRows<End> ends;
+    raw_.flows.each([&](const FlowEnd& flow) {
+      if (flow.begins) return;
+      const Begin* const begin = std::lower_bound(begins.begin(), begins.end(), Begin{flow.id, 0, INT64_MIN});
+      if (begin != begins.end() && begin->id == flow.id) ends.push_back({flow.track, flow.at_ns + raw_.base_ns, begin->at});
+    });
+    raw_.flows = {};
+    ends.sort(std::less<>());
+    trace_.device.each([&](DeviceSlice& slice) {
+      const End* const end = std::lower_bound(ends.begin(), ends.end(), End{slice.stream, slice.start, INT64_MIN});
       if (end != ends.end() && end->track == slice.stream && end->at == slice.start) slice.launch = end->launch;
-    }
+    });
   }
 
   // Not the latest launch before the kernel: the host may be a step ahead of the device.
   void follow_replays() {
     std::map<std::pair<uint32_t, int64_t>, uint32_t> numbers;
     for (auto& [device, executions] : executions_) std::ranges::sort(executions, {}, &Execution::start);
-    for (DeviceSlice& slice : trace_.device) {
-      if (slice.replay == 0) continue;
+    trace_.device.each([&](DeviceSlice& slice) {
+      if (slice.replay == 0) return;
       slice.replay = 0;
       const auto& executions = executions_[slice.device];
       const auto after = std::ranges::upper_bound(executions, slice.start, {}, &Execution::start);
-      if (after == executions.begin()) continue;
+      if (after == executions.begin()) return;
       const Execution& execution = *std::prev(after);
       slice.replay = numbers.try_emplace({slice.device, execution.start}, static_cast<uint32_t>(numbers.size() + 1)).first->second;
       const auto launch = graph_launches_.find(execution.connection);
       if (launch != graph_launches_.end()) slice.launch = launch->second;
-    }
+    });
   }
 
   struct KindHash {

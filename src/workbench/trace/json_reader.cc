@@ -94,7 +94,7 @@ Key argument_key(std::string_view key) {
   if (key == "correlation") return Key::kCorrelation;
   if (key == "graph node id") return Key::kGraphNode;
   if (key == "bytes" || key == "size(B)") return Key::kBytes;
-  if (key == "count" || key == "In msg nelems") return Key::kCount;
+  if (key == "count" || key == "In msg nelems" || key == "page_faults") return Key::kCount;
   if (key == "data_type" || key == "dtype") return Key::kDataType;
   if (key == "step") return Key::kStep;
   return Key::kOther;
@@ -103,7 +103,7 @@ Key argument_key(std::string_view key) {
 // The event that is being read.
 struct Event {
   char phase = 0;
-  Name name = 0, pid = 0, tid = 0, labels = 0, argument_name = 0;
+  Name pid = 0, tid = 0, labels = 0, argument_name = 0;
   std::optional<int64_t> ts_ns, length_ns, flow_id;
   int64_t connection = kNoId, correlation = kNoId;
   Detail detail;
@@ -165,6 +165,7 @@ class Handler {
       case Place::kEvents:
         place_ = Place::kEvent;
         event_ = {};
+        name_.clear();
         return true;
       case Place::kEvent:
         if (key_ == Key::kArgs) {
@@ -301,6 +302,8 @@ class Handler {
       if (part_key_ == "rank" && whole != nullptr) trace_.rank = *whole;
     } else if (part_key_ == "format") {
       trace_.own_format = text;
+    } else if (part_key_ == "page_faults_by") {
+      trace_.page_faults_by = text;
     } else if (part_key_ == "version" && whole != nullptr) {
       trace_.own_version = *whole;
     } else if (part_key_ == "roof_gbps") {
@@ -311,10 +314,11 @@ class Handler {
     return true;
   }
 
-  Name name_of(std::string_view text, const int64_t* whole) {
-    if (whole == nullptr) return trace_.names.of(text);
-    const auto end = std::to_chars(digits_, digits_ + sizeof digits_, *whole).ptr;
-    return trace_.names.of({digits_, static_cast<size_t>(end - digits_)});
+  Name name_of(std::string_view text, const int64_t* whole) { return trace_.names.of(whole == nullptr ? text : digits_of(*whole)); }
+
+  std::string_view digits_of(int64_t whole) {
+    const auto end = std::to_chars(digits_, digits_ + sizeof digits_, whole).ptr;
+    return {digits_, static_cast<size_t>(end - digits_)};
   }
 
   static std::optional<int64_t> integer(std::string_view text, const int64_t* whole) {
@@ -343,7 +347,7 @@ class Handler {
   bool event_value(std::string_view text, const int64_t* whole) {
     switch (key_) {
       case Key::kName:
-        event_.name = name_of(text, whole);
+        name_.assign(whole == nullptr ? text : digits_of(*whole));
         break;
       case Key::kPhase:
         event_.phase = text.size() == 1 ? text[0] : 0;
@@ -430,17 +434,16 @@ class Handler {
       slice.start_ns = event_.ts_ns.value_or(0);
       slice.length_ns = event_.length_ns.value_or(0);
       slice.id = event_.correlation != kNoId ? event_.correlation : event_.connection;
-      slice.name = event_.name;
+      slice.name = trace_.names.of(name_);
       slice.track = track();
       slice.detail = detail();
       trace_.slices.push_back(slice);
     } else if (event_.phase == 'M') {
-      const std::string& kind = trace_.names.text(event_.name);
-      if (kind == "process_name") {
+      if (name_ == "process_name") {
         trace_.processes[event_.pid].name = trace_.names.text(event_.argument_name);
-      } else if (kind == "process_labels") {
+      } else if (name_ == "process_labels") {
         trace_.processes[event_.pid].labels = trace_.names.text(event_.labels);
-      } else if (kind == "thread_name") {
+      } else if (name_ == "thread_name") {
         trace_.tracks[track()].thread_name = event_.argument_name;
       }
     } else if ((event_.phase == 's' || event_.phase == 'f') && event_.detail.category == flow_category_ && event_.flow_id && event_.ts_ns) {
@@ -459,6 +462,7 @@ class Handler {
   bool in_object_ = false;
   bool any_ = false;
   Event event_;
+  std::string name_;  // of the event; kept only of slices: each flow has one of its own
   Name flow_category_ = 0;
   char digits_[24];
   std::unordered_map<uint64_t, uint32_t> tracks_;

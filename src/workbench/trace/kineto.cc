@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "workbench/trace/call_table.h"
 #include "workbench/trace/data_types.h"
 #include "workbench/trace/resolve.h"
 
@@ -19,13 +20,6 @@ Category category_of(std::string_view text) {
   return Category::kIgnored;  // spans of the profiler itself, derived rows (cuda_sync, gpu_user_annotation), flows
 }
 
-struct Call {
-  int64_t start = kNoTime;
-  Name process = 0;
-  bool replays = false;
-  bool ambiguous = false;  // two processes of the file have the number
-};
-
 }  // namespace
 
 void resolve_kineto(RawTrace& raw, const Rules& rules, Trace& trace) {
@@ -37,24 +31,19 @@ void resolve_kineto(RawTrace& raw, const Rules& rules, Trace& trace) {
   }
   std::unordered_map<Name, DeviceClass> kinds;
   std::unordered_map<Name, bool> launch_names;
-  std::unordered_map<int64_t, Call> calls;
+  CallTable calls;
   std::unordered_map<Name, uint32_t> device_numbers;
-  for (; !raw.slices.empty(); raw.slices.pop_front()) {
-    const RawSlice& slice = raw.slices.front();
+  raw.slices.each([&](const RawSlice& slice) {
     const Category category = categories[slice.detail];
     const Track& track = raw.tracks[slice.track];
-    if (category == Category::kIgnored) continue;
+    if (category == Category::kIgnored) return;
     if (category == Category::kCall || category == Category::kHost) {
       hosts.add(slice, track.thread, raw.base_ns);
-      if (category != Category::kCall || slice.id == kNoId) continue;
+      if (category != Category::kCall || slice.id == kNoId) return;
       const auto [replays, is_new] = launch_names.try_emplace(slice.name, false);
       if (is_new) replays->second = rules.is_graph_launch(trace.names.text(slice.name));
-      Call& call = calls[slice.id];
-      call.ambiguous |= call.start != kNoTime && call.process != track.process;
-      if (call.start == kNoTime || slice.start_ns + raw.base_ns < call.start) call.start = slice.start_ns + raw.base_ns;
-      call.process = track.process;
-      call.replays |= replays->second;
-      continue;
+      calls.add({0, slice.id, slice.start_ns + raw.base_ns, track.process, replays->second});
+      return;
     }
     DeviceSlice device;
     if (category == Category::kCopy) {
@@ -62,7 +51,7 @@ void resolve_kineto(RawTrace& raw, const Rules& rules, Trace& trace) {
     } else {
       const auto [kind, is_new] = kinds.try_emplace(slice.name);
       if (is_new) kind->second = rules.device(Tracks::kCuda, trace.names.text(slice.name), "");
-      if (!kind->second) continue;
+      if (!kind->second) return;
       device.kind = *kind->second;
     }
     const Detail& detail = raw.details[slice.detail];
@@ -79,17 +68,17 @@ void resolve_kineto(RawTrace& raw, const Rules& rules, Trace& trace) {
     if (is_new) number->second = static_cast<uint32_t>(std::strtoul(pid.c_str(), nullptr, 10));
     device.device = number->second;
     trace.device.push_back(device);
-  }
+  });
+  calls.finish();
   std::unordered_map<int64_t, uint32_t> replays;
-  for (DeviceSlice& slice : trace.device) {
+  trace.device.each([&](DeviceSlice& slice) {
     const int64_t correlation = slice.launch;
     slice.launch = kNoTime;
-    const auto call = calls.find(correlation);
-    const bool known = correlation != kNoId && call != calls.end() && !call->second.ambiguous;
-    if (known) slice.launch = call->second.start;
-    const bool replayed = correlation != kNoId && (slice.replay != 0 || (known && call->second.replays));
+    const Calls call = correlation == kNoId ? Calls{} : calls.find(0, correlation);
+    if (call.known) slice.launch = call.start;
+    const bool replayed = correlation != kNoId && (slice.replay != 0 || (call.known && call.replays));
     slice.replay = replayed ? replays.try_emplace(correlation, static_cast<uint32_t>(replays.size() + 1)).first->second : 0;
-  }
+  });
 }
 
 }  // namespace teapot::workbench::trace

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "workbench/trace/call_table.h"
 #include "workbench/trace/raw_trace.h"
 #include "workbench/trace/resolve.h"
 
@@ -158,13 +159,16 @@ class Reader {
   }
 
   Read<void> read_calls() {
-    return select("CUPTI_ACTIVITY_KIND_RUNTIME", {"!start", "!end", "globalTid", "correlationId", "!nameId"}, [&](sqlite3_stmt* row) {
+    TEAPOT_CHECK(select("CUPTI_ACTIVITY_KIND_RUNTIME", {"!start", "!end", "globalTid", "correlationId", "!nameId"}, [&](sqlite3_stmt* row) {
       const Name name = call_name(string(row, 4));
       add_host(integer(row, 0), integer(row, 1), name, integer(row, 2));
       if (null(row, 3)) return;
       const bool replays = rules_.is_graph_launch(trace_.names.text(name));
-      calls_.try_emplace({process(integer(row, 2)), integer(row, 3)}, Call{integer(row, 0), replays});
-    });
+      const uint32_t of = process(integer(row, 2));
+      calls_.add({of, integer(row, 3), integer(row, 0), of, replays});
+    }));
+    calls_.finish();
+    return {};
   }
 
   Read<void> read_ranges() {
@@ -190,9 +194,9 @@ class Reader {
     slice.stream = stream->second;
     if (null(row, 4)) return slice;
     const std::pair key{slice.process, integer(row, 4)};
-    const auto call = calls_.find(key);
-    if (call != calls_.end()) slice.launch = call->second.start;
-    if (!null(row, 6) || (call != calls_.end() && call->second.replays)) {
+    const Calls call = calls_.find(key.first, key.second);
+    if (call.known) slice.launch = call.start;
+    if (!null(row, 6) || call.replays) {
       slice.replay = replays_.try_emplace(key, static_cast<uint32_t>(replays_.size() + 1)).first->second;
     }
     return slice;
@@ -241,11 +245,6 @@ class Reader {
                   });
   }
 
-  struct Call {
-    int64_t start;
-    bool replays;
-  };
-
   sqlite3* database_;
   const Rules& rules_;
   const std::string& source_;
@@ -258,8 +257,8 @@ class Reader {
   std::unordered_map<Name, std::optional<std::string>> markers_;
   std::unordered_map<Name, Name> call_names_;
   std::unordered_map<Name, DeviceClass> kinds_;
-  std::map<std::pair<uint32_t, int64_t>, Call> calls_;        // (process, correlation)
-  std::map<std::pair<uint32_t, int64_t>, uint32_t> replays_;  // the same
+  CallTable calls_;
+  std::map<std::pair<uint32_t, int64_t>, uint32_t> replays_;  // (process, correlation)
   std::map<std::pair<uint32_t, int64_t>, uint32_t> streams_;  // (device, stream)
 };
 

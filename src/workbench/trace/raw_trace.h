@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "workbench/trace/names.h"
+#include "workbench/trace/spilled_rows.h"
 
 namespace teapot::workbench::trace {
 
@@ -37,7 +37,7 @@ struct Detail {
   uint32_t model = kNoModel;
   bool replayed = false;  // a node of a graph
   int64_t bytes = -1;     // of a copy, an op or a collective; -1: not told
-  int64_t count = -1;     // elements of a collective
+  int64_t count = -1;     // elements of a collective, page faults of a marker
   int64_t step = kNoId;   // of a marker
 
   bool operator==(const Detail&) const = default;
@@ -66,8 +66,8 @@ struct RawTrace {
   std::vector<Track> tracks;
   std::unordered_map<Name, Process> processes;  // by "pid"
   std::vector<Detail> details;
-  std::deque<RawSlice> slices;  // grows without a moment with two copies
-  std::deque<FlowEnd> flows;    // host to device only
+  SpilledRows<RawSlice> slices;
+  SpilledRows<FlowEnd> flows;  // host to device only
 
   bool is_list = false;     // Ascend and msprof write a bare list, the others an object
   bool has_events = false;  // "traceEvents", or a list
@@ -75,6 +75,7 @@ struct RawTrace {
   std::string own_format;  // "teapot-trace"
   int64_t own_version = 0;
   std::optional<double> roof_gbps;  // our own trace knows it
+  std::string page_faults_by;       // so it does who counted them
   std::optional<int64_t> rank;      // "distributedInfo"
 
   RawTrace() { names.of(""); }

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int64_t kMaxLag = 10'000'000;  // ns
 
-void drop_timeless(std::vector<DeviceSlice>& slices, Repairs& repairs) {
-  std::erase_if(slices, [&](const DeviceSlice& slice) {
+void drop_timeless(SpilledRows<DeviceSlice>& slices, Repairs& repairs) {
+  slices.erase_if([&](const DeviceSlice& slice) {
     if (slice.timeless) {
       ++repairs.no_time;
     } else if (slice.end < slice.start) {
@@ -24,16 +24,16 @@ void drop_timeless(std::vector<DeviceSlice>& slices, Repairs& repairs) {
 }
 
 // slices: by start.
-void drop_parts(std::vector<DeviceSlice>& slices) {
+void drop_parts(SpilledRows<DeviceSlice>& slices) {
   struct Span {
     int64_t start, latest_end;  // of the collectives up to this one
   };
   std::vector<Span> collectives;
-  for (const DeviceSlice& slice : slices) {
+  slices.each([&](const DeviceSlice& slice) {
     if (slice.collective)
       collectives.push_back({slice.start, std::max(slice.end, collectives.empty() ? slice.end : collectives.back().latest_end)});
-  }
-  std::erase_if(slices, [&](const DeviceSlice& slice) {
+  });
+  slices.erase_if([&](const DeviceSlice& slice) {
     if (!slice.part) return false;
     const auto after = std::ranges::upper_bound(collectives, slice.start, {}, &Span::start);
     return after != collectives.begin() && std::prev(after)->latest_end >= slice.end;
@@ -41,35 +41,35 @@ void drop_parts(std::vector<DeviceSlice>& slices) {
 }
 
 // slices: by start. What begins together with the next one of its stream is nothing but that one's shadow, and goes.
-void clip(std::vector<DeviceSlice>& slices, size_t streams, Repairs& repairs) {
+void clip(SpilledRows<DeviceSlice>& slices, size_t streams, Repairs& repairs) {
   std::vector<DeviceSlice*> last(streams, nullptr);
-  for (DeviceSlice& slice : slices) {
-    if (slice.stream == kNoStream) continue;
+  slices.each([&](DeviceSlice& slice) {
+    if (slice.stream == kNoStream) return;
     DeviceSlice*& before = last[slice.stream];
     if (before != nullptr && before->end > slice.start) {
       before->end = slice.start;
       ++repairs.clipped;
     }
     before = &slice;
-  }
-  std::erase_if(slices, [](const DeviceSlice& slice) { return slice.end == slice.start; });
+  });
+  slices.erase_if([](const DeviceSlice& slice) { return slice.end == slice.start; });
 }
 
-void set_clock(std::vector<DeviceSlice>& slices, Repairs& repairs) {
-  std::erase_if(slices, [&](const DeviceSlice& slice) {
+void set_clock(SpilledRows<DeviceSlice>& slices, Repairs& repairs) {
+  slices.erase_if([&](const DeviceSlice& slice) {
     const bool far = slice.launch != kNoTime && slice.launch - slice.start > kMaxLag;
     repairs.far_from_launch += far;
     return far;
   });
   int64_t lag = 0;
-  for (const DeviceSlice& slice : slices) {
+  slices.each([&](const DeviceSlice& slice) {
     if (slice.launch != kNoTime) lag = std::max(lag, slice.launch - slice.start);
-  }
+  });
   repairs.clock_skew_ns = lag;
-  for (DeviceSlice& slice : slices) {
+  slices.each([&](DeviceSlice& slice) {
     slice.start += lag;
     slice.end += lag;
-  }
+  });
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ void set_clock(std::vector<DeviceSlice>& slices, Repairs& repairs) {
 Repairs repair(Trace& trace) {
   Repairs repairs;
   drop_timeless(trace.device, repairs);
-  std::ranges::sort(trace.device, [](const DeviceSlice& a, const DeviceSlice& b) {
+  trace.device.sort([](const DeviceSlice& a, const DeviceSlice& b) {
     return std::tie(a.start, a.end, a.stream, a.name) < std::tie(b.start, b.end, b.stream, b.name);
   });
   drop_parts(trace.device);

@@ -23,7 +23,7 @@ Sequence sequence_of(const Trace& trace, const Rules& rules) {
   Sequence result;
   std::map<std::string_view, uint32_t> numbers;
   int64_t end = trace.device.front().start;
-  for (const DeviceSlice& slice : trace.device) {
+  trace.device.each([&](const DeviceSlice& slice) {
     const std::string& name = trace.names.text(slice.name);
     const bool comm = slice.kind == Class::kComm;
     const auto [at, is_new] =
@@ -32,7 +32,7 @@ Sequence sequence_of(const Trace& trace, const Rules& rules) {
     result.symbols.push_back(at->second);
     result.gap.push_back(slice.start - end);
     end = std::max(end, slice.end);
-  }
+  });
   return result;
 }
 
@@ -147,7 +147,7 @@ size_t next_begin(const Sequence& sequence, size_t begin, size_t period) {
 }  // namespace
 
 size_t steps_by_repetition(Trace& trace, const Rules& rules) {
-  for (DeviceSlice& slice : trace.device) slice.step = kNoStep;
+  trace.device.each([](DeviceSlice& slice) { slice.step = kNoStep; });
   const Sequence sequence = sequence_of(trace, rules);
   const std::vector<size_t> distances = candidates(sequence);
   const auto period = std::ranges::find_if(distances, [&](size_t distance) { return explains(sequence, distance); });

@@ -29,6 +29,8 @@ Json step_json(const StepTimes& times, std::optional<double> roof_gbps) {
                {"classes_us", class_times(times.ns, true)},
                {"classes_ns", class_times(times.ns, false)},
                {"device_slices", times.step.device_slices}};
+  if (!times.step.kind.empty()) json["kind"] = times.step.kind;
+  if (times.step.page_faults >= 0) json["page_faults"] = times.step.page_faults;
   if (times.weight_bytes) {
     json["weight_bytes"] = *times.weight_bytes;
     json["weight_kernels_us"] = us(times.ns[static_cast<size_t>(Class::kBandwidth)]);
@@ -105,6 +107,12 @@ Json to_json(const Analysis& analysis) {
   }
   if (analysis.empty_markers > 0) json["empty_markers"] = analysis.empty_markers;
   if (analysis.roof_gbps) json["roof_gbps"] = *analysis.roof_gbps;
+  if (!analysis.page_faults_by.empty()) json["page_faults_by"] = analysis.page_faults_by;
+  if (analysis.pauses_ns > 0) json["pauses_ns"] = analysis.pauses_ns;
+  if (analysis.workers > 0) {
+    json["workers"] = analysis.workers;
+    json["barrier_us_per_step_and_worker"] = rounded_per_step(analysis, us(analysis.barrier_ns) / static_cast<double>(analysis.workers));
+  }
   json["steps_from"] = analysis.by_repetition ? "repetition" : "marker";
   json["steps"] = Json::array();
   for (const StepTimes& step : analysis.steps) json["steps"].push_back(step_json(step, analysis.roof_gbps));

@@ -58,7 +58,10 @@ TEST(TraceReport, AdviceNamesTheMeasuredShareAndHasItsSource) {
       EXPECT_GT(entry.percent, 5);
       for (const Lever& lever : entry.levers) EXPECT_FALSE(lever.evidence.empty()) << lever.knob;
     }
-    EXPECT_TRUE(advice.tune.starts_with("teapot tune --catalogue " + advice.server + ".yaml --knobs ")) << advice.tune;
+    const std::string command = advice.server == "teapot"
+                                    ? "teapot levers --catalogue > teapot.yaml && teapot tune --catalogue teapot.yaml --knobs "
+                                    : "teapot tune --catalogue " + advice.server + " --knobs ";
+    EXPECT_TRUE(advice.tune.starts_with(command)) << advice.tune;
   }
 }
 

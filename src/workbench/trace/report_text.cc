@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -50,8 +51,8 @@ void add_bars(const Analysis& analysis, std::string& text) {
   text += "\n";
   for (size_t i = 0; i < std::min(analysis.steps.size(), kMaxBars); ++i) {
     const StepTimes& step = analysis.steps[i];
-    text += fmt::format("step {:<6} {:>10.1f} us  {}{}\n", step.step.id, us(step.wall_ns()), bar(step.ns, step.wall_ns(), longest),
-                        step.step.complete ? "" : "  (not whole)");
+    text += fmt::format("step {:<6} {:>10.1f} us  {}{}{}\n", step.step.id, us(step.wall_ns()), bar(step.ns, step.wall_ns(), longest),
+                        step.step.kind.empty() ? "" : "  " + step.step.kind, step.step.complete ? "" : "  (not whole)");
   }
   if (analysis.steps.size() > kMaxBars) text += fmt::format("... and {} steps more\n", analysis.steps.size() - kMaxBars);
   ClassTimes mean = analysis.counted_ns;
@@ -87,6 +88,53 @@ void add_classes(const Analysis& analysis, std::string& text) {
   text += fmt::format(", at {:g} GB/s {:.1f} us: {:.1f} % of the roof, {:.1f} us above the floor\n", *analysis.roof_gbps, floor,
                       owned == 0 ? 0 : 100 * floor / owned, owned - floor);
   if (owned > 0 && floor > owned) text += "  over 100 %: shapes do not explain these kernels\n";
+}
+
+// Steps of several kinds, each on its own: a mean over decode steps and prefill is nobody's.
+void add_kinds(const Analysis& analysis, std::string& text) {
+  struct Sum {
+    uint64_t steps = 0;
+    int64_t wall_ns = 0;
+    ClassTimes ns{};
+  };
+  std::map<std::string, Sum> kinds;
+  for (const StepTimes& step : analysis.steps) {
+    if (!analysis.counts(step)) continue;
+    Sum& sum = kinds[step.step.kind];
+    ++sum.steps;
+    sum.wall_ns += step.wall_ns();
+    for (size_t c = 0; c < kClasses; ++c) sum.ns[c] += step.ns[c];
+  }
+  if (kinds.size() < 2) return;
+  text += fmt::format("\n{:<15} {:>6} {:>10}", "kind of step", "steps", "us each");
+  for (size_t c = 0; c < kClasses; ++c) text += fmt::format(" {:>11}%", kClassNames[c]);
+  text += "\n";
+  for (const auto& [kind, sum] : kinds) {
+    text += fmt::format("{:<15} {:>6} {:>10.1f}", kind, sum.steps, us(sum.wall_ns) / static_cast<double>(sum.steps));
+    for (const int64_t ns : sum.ns) text += fmt::format(" {:>12.1f}", 100 * static_cast<double>(ns) / static_cast<double>(sum.wall_ns));
+    text += "\n";
+  }
+}
+
+// What our own trace tells beside its slices.
+void add_own(const Analysis& analysis, std::string& text) {
+  if (analysis.workers > 0) {
+    const double waited = per_step(analysis, us(analysis.barrier_ns)) / static_cast<double>(analysis.workers);
+    text += fmt::format("\nat barriers: {:.1f} us a step and worker, {:.1f} % of the step\n", waited,
+                        100 * waited / per_step(analysis, us(analysis.counted_wall_ns())));
+  }
+  int64_t faults = 0;
+  bool told = false;
+  for (const StepTimes& step : analysis.steps) {
+    if (!analysis.counts(step) || step.step.page_faults < 0) continue;
+    told = true;
+    faults += step.step.page_faults;
+  }
+  if (told) {
+    text += fmt::format("page faults: {:.1f} a step{}\n", per_step(analysis, static_cast<double>(faults)),
+                        analysis.page_faults_by.empty() ? "" : fmt::format(" (counted by {})", analysis.page_faults_by));
+  }
+  if (analysis.pauses_ns > 0) text += fmt::format("no request: {:.1f} ms between steps, part of none\n", us(analysis.pauses_ns) / 1000);
 }
 
 void add_operators(const Analysis& analysis, std::string& text) {
@@ -251,6 +299,8 @@ std::string to_text(const std::vector<Analysis>& ranks, const std::optional<Comp
     add_head(analysis, text);
     add_bars(analysis, text);
     add_classes(analysis, text);
+    add_kinds(analysis, text);
+    add_own(analysis, text);
     add_operators(analysis, text);
     add_gaps(analysis, text);
     add_collectives(analysis, text);

@@ -38,6 +38,7 @@ Read<Trace> resolve(RawTrace&& raw, const Rules& rules, const std::string& sourc
   trace.format = format_of(raw);
   trace.rank = raw.rank;
   trace.roof_gbps = raw.roof_gbps;
+  trace.page_faults_by = raw.page_faults_by;
   if (trace.format == "unknown") {
     return refuse("unknown format", raw.own_format.empty()
                                         ? fmt::format("{}: a list of events, but none of the tracks that Ascend's profilers write", source)

@@ -198,7 +198,7 @@ std::optional<std::string> Rules::marker(std::string_view name) const {
 }
 
 Class Rules::own_op(std::string_view op) const {
-  const auto at = own_ops_.find(op);
+  const auto at = own_ops_.find(op.substr(op.rfind('/') + 1));  // "draft/moe": of a draft step
   return at == own_ops_.end() ? Class::kUseful : static_cast<Class>(*index_in(kClassNames, at->second));
 }
 

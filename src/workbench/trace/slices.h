@@ -9,6 +9,7 @@
 
 #include "workbench/trace/names.h"
 #include "workbench/trace/rules.h"
+#include "workbench/trace/spilled_rows.h"
 
 namespace teapot::workbench::trace {
 
@@ -43,19 +44,27 @@ struct Marker {
   std::string id;  // "": to be numbered
   int64_t start = 0, end = kNoTime;
   uint32_t process = 0;
+  std::string kind;          // "decode", "prefill"; "": all are of one
+  int64_t page_faults = -1;  // -1: not told
+};
+
+struct Pause {
+  int64_t start = 0, end = 0;
 };
 
 struct Trace {
   std::string format;  // "ascend_pt", "msprof", "kineto", "nsight", "teapot"
   Names names;
   std::vector<std::string> streams, threads;  // as reports call them
-  std::vector<DeviceSlice> device;
-  std::vector<HostSlice> host;
+  SpilledRows<DeviceSlice> device;
+  SpilledRows<HostSlice> host;
   std::vector<Marker> markers;   // by start
+  std::vector<Pause> pauses;     // by start: there was nothing to do, which is part of no step
   bool steps_told = false;       // slices came with their step (a column of the CSV): markers have no times
   bool replays_by_step = false;  // `replay` holds a model: kernels of one model within one step are one replay
   std::optional<int64_t> rank;   // what the file says of itself
   std::optional<double> roof_gbps;
+  std::string page_faults_by;
 };
 
 // The devices of the trace, ascending.

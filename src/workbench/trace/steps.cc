@@ -9,20 +9,20 @@ namespace {
 
 // During which marker each slice was launched or, without a launch, started; between two markers it is the first one's.
 void follow_markers(Trace& trace) {
-  for (DeviceSlice& slice : trace.device) {
+  trace.device.each([&](DeviceSlice& slice) {
     const int64_t at = slice.launch != kNoTime ? slice.launch : slice.start;
     const auto after = std::ranges::upper_bound(trace.markers, at, {}, &Marker::start);
     slice.step = after == trace.markers.begin() ? kNoStep : static_cast<uint32_t>(after - trace.markers.begin() - 1);
-  }
+  });
 }
 
 // Kernels of one model within one step are one replay.
 void number_replays(Trace& trace) {
   std::unordered_map<uint64_t, uint32_t> numbers;
-  for (DeviceSlice& slice : trace.device) {
-    if (slice.replay == 0) continue;
+  trace.device.each([&](DeviceSlice& slice) {
+    if (slice.replay == 0) return;
     slice.replay = numbers.try_emplace(uint64_t{slice.step} << 32 | slice.replay, static_cast<uint32_t>(numbers.size() + 1)).first->second;
-  }
+  });
 }
 
 }  // namespace
@@ -53,15 +53,18 @@ Read<Steps> find_steps(Trace& trace, const Rules& rules, const std::string& sour
 
   std::vector<Step> steps(count);
   std::vector<int64_t> last_end(count, kNoTime);
-  for (const DeviceSlice& slice : trace.device) {
-    if (slice.step == kNoStep) continue;
+  trace.device.each([&](const DeviceSlice& slice) {
+    if (slice.step == kNoStep) return;
     Step& step = steps[slice.step];
     if (step.device_slices++ == 0) step.start = slice.start;
     last_end[slice.step] = std::max(last_end[slice.step], slice.end);
-  }
+  });
   for (size_t i = 0; i < count; ++i) {
     steps[i].id = result.by_repetition || trace.markers[i].id.empty() ? std::to_string(i) : trace.markers[i].id;
-    if (!result.by_repetition) last_end[i] = std::max(last_end[i], trace.markers[i].end);
+    if (result.by_repetition) continue;
+    last_end[i] = std::max(last_end[i], trace.markers[i].end);
+    steps[i].kind = trace.markers[i].kind;
+    steps[i].page_faults = trace.markers[i].page_faults;
   }
   // By their first slices, which for markers of an odd trace need not be the order of the markers.
   std::vector<uint32_t> order;
@@ -78,10 +81,12 @@ Read<Steps> find_steps(Trace& trace, const Rules& rules, const std::string& sour
     Step& step = result.steps.emplace_back(std::move(steps[order[n]]));
     step.complete = n + 1 < order.size();
     step.end = step.complete ? steps[order[n + 1]].start : last_end[order[n]];
+    const auto pause = std::ranges::lower_bound(trace.pauses, last_end[order[n]], {}, &Pause::start);
+    if (pause != trace.pauses.end()) step.end = std::min(step.end, pause->start);
   }
-  for (DeviceSlice& slice : trace.device) {
+  trace.device.each([&](DeviceSlice& slice) {
     if (slice.step != kNoStep) slice.step = place[slice.step];
-  }
+  });
   return result;
 }
 

@@ -8,9 +8,11 @@ namespace teapot::workbench::trace {
 
 struct Step {
   std::string id;
-  int64_t start = 0, end = 0;  // from its first slice to the first slice of the next step: steps tile the time
+  int64_t start = 0, end = 0;  // from its first slice to the first slice of the next step: steps tile the time, but for pauses
   bool complete = true;        // the last one ends with its last slice or its marker, and belongs in no mean
   uint64_t device_slices = 0;
+  std::string kind;          // as its marker has it
+  int64_t page_faults = -1;  // -1: not told
 };
 
 struct Steps {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <type_traits>
 
 namespace teapot::workbench::trace {
 namespace {
@@ -23,7 +24,7 @@ Class launch_class(Class kind) { return kind == Class::kSyncCopy ? Class::kSyncC
 }  // namespace
 
 Sweep::Sweep(Trace& trace) : trace_(trace) {
-  std::ranges::sort(trace.host, [](const HostSlice& a, const HostSlice& b) {
+  trace.host.sort([](const HostSlice& a, const HostSlice& b) {
     return std::tie(a.start, b.end, a.thread, a.name) < std::tie(b.start, a.end, b.thread, b.name);
   });
 }
@@ -34,6 +35,7 @@ void Sweep::take(const Step& step) {
     std::erase_if(taken, [&](uint32_t i) { return slices[i].end <= step.start; });
     for (; next < slices.size() && slices[next].start < step.end; ++next) {
       if (slices[next].end > step.start) taken.push_back(static_cast<uint32_t>(next));
+      if (next % std::remove_cvref_t<decltype(slices)>::kWindow == 0) slices.passed(next);
     }
   };
   advance(trace_.device, device_, next_device_);

@@ -1,0 +1,34 @@
+// teapot tune check: catalogues against their format.
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands.h"
+#include "workbench/tune/catalogue_summary.h"
+
+namespace teapot::cli {
+namespace {
+
+int check(const std::vector<std::string>& files) {
+  int exit_code = 0;
+  for (const std::string& file : files) {
+    const auto catalogue = workbench::load_catalogue(file);
+    if (catalogue) {
+      fmt::print("{}: {}", file, workbench::summary(*catalogue));
+    } else {
+      exit_code = report(catalogue.error());
+    }
+  }
+  return std::fflush(stdout) == 0 ? exit_code : report(Error{ErrorKind::kIo, "the answer cannot be written"});
+}
+
+}  // namespace
+
+void add_tune_check(CLI::App& tune, int& exit_code) {
+  const auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = tune.add_subcommand("check", "Read catalogues: what is in them, and everything that is wrong, with its line");
+  command->add_option("CATALOGUE", *files, fmt::format("YAML files, or names: {}", fmt::join(workbench::shipped_catalogues(), ", ")))
+      ->required();
+  command->callback([files, &exit_code] { exit_code = check(*files); });
+}
+
+}  // namespace teapot::cli

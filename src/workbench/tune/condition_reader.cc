@@ -1,0 +1,74 @@
+#include "workbench/tune/condition_reader.h"
+
+#include <algorithm>
+
+#include "workbench/tune/step_values.h"
+#include "workbench/tune/value_text.h"
+
+namespace teapot::workbench {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+struct Operator {
+  std::string_view text;
+  Comparison comparison;
+};
+constexpr Operator kOperators[] = {{"!=", Comparison::kNotEqual}, {">=", Comparison::kAtLeast}, {"<=", Comparison::kAtMost},
+                                   {"=", Comparison::kEqual},     {">", Comparison::kGreater},  {"<", Comparison::kLess}};
+
+bool is_value_of(const Knob& knob, std::string_view text) { return std::ranges::find(knob.values, KnobValue(text)) != knob.values.end(); }
+bool is_word(std::string_view text) { return !text.empty() && text.find(' ') == text.npos; }
+
+// What stands behind a knob's name; kText if it is neither an operator with a value, nor a list.
+void read_rest(const Knob& knob, std::string_view rest, Condition& condition) {
+  if (rest.starts_with("in ")) {
+    for (std::string_view list = rest.substr(3); !list.empty();) {
+      const size_t comma = std::min(list.find(','), list.size());
+      const std::string_view value = trimmed(list.substr(0, comma));
+      if (!is_word(value)) return;
+      condition.values.emplace_back(value);
+      list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+    if (!condition.values.empty()) condition.comparison = Comparison::kIn;
+    return;
+  }
+  const auto op = std::ranges::find_if(kOperators, [&](const Operator& o) { return rest.starts_with(o.text); });
+  if (op == std::end(kOperators)) return;
+  const std::string_view value = trimmed(rest.substr(op->text.size()));
+  const bool by_size = op->comparison != Comparison::kEqual && op->comparison != Comparison::kNotEqual;
+  if (by_size ? !number_in(value).has_value() : !is_word(value) && !is_value_of(knob, value)) return;
+  condition.comparison = op->comparison;
+  condition.values = {std::string(value)};
+}
+
+}  // namespace
+
+Condition parse_condition(const std::string& text, const Catalogue& catalogue, bool required) {
+  Condition condition;
+  condition.text = text;
+  const std::string_view all = trimmed(text);
+  const std::string_view name = all.substr(0, all.find_first_of(" =!<>"));
+  const Knob* knob = catalogue.find(name);
+  if (knob == nullptr) return condition;
+  const std::string_view rest = trimmed(all.substr(name.size()));
+  if (rest.empty()) {
+    condition.comparison = Comparison::kInForce;
+  } else {
+    read_rest(*knob, rest, condition);
+  }
+  const bool fits = condition.comparison == Comparison::kInForce || (condition.comparison == Comparison::kText && rest.starts_with('='));
+  if (required && fits && follows_step(*knob)) condition.comparison = Comparison::kFitsStep;
+  if (condition.comparison == Comparison::kText) {
+    condition.values.clear();
+  } else {
+    condition.knob = knob->name;
+  }
+  return condition;
+}
+
+}  // namespace teapot::workbench

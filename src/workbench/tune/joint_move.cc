@@ -1,0 +1,105 @@
+#include "workbench/tune/joint_move.h"
+
+#include <algorithm>
+#include <set>
+
+namespace teapot::workbench {
+namespace {
+
+std::string shown(const KnobValue& value) { return value ? *value : "nothing"; }
+
+// A knob whose conditions count: it is set, and to something.
+bool counts(const Catalogue& catalogue, const KnobProfile& profile, const Knob& knob) {
+  const auto at = profile.find(knob.name);
+  return at != profile.end() && at->second != knob.default_value() && in_force(value_in(catalogue, profile, knob.name));
+}
+
+const Condition* unmet(const Catalogue& catalogue, const KnobProfile& profile, const Knob& knob) {
+  const auto at = std::ranges::find_if(knob.requires_, [&](const Condition& c) { return c.holds(catalogue, profile) == Truth::kFalse; });
+  return at == knob.requires_.end() ? nullptr : &*at;
+}
+
+std::unexpected<Error> refuse(const Knob& knob, const KnobProfile& profile, const std::string& why) {
+  return fail(ErrorKind::kUnsupported, "{} = {} {}", knob.name, shown(profile.at(knob.name)), why);
+}
+
+// Sets what `knob` requires, and what that requires. pinned: what this move has set; it is not set again.
+Status meet(const Catalogue& catalogue, const Knob& knob, KnobProfile& profile, std::set<std::string>& pinned) {
+  if (!counts(catalogue, profile, knob)) return {};
+  for (const Condition& condition : knob.requires_) {
+    if (condition.holds(catalogue, profile) != Truth::kFalse) continue;
+    const Knob& needed = *catalogue.find(condition.knob);
+    const auto value = std::ranges::find_if(needed.values, [&](const KnobValue& v) { return condition.would_hold(v); });
+    if (value == needed.values.end() || pinned.contains(needed.name))
+      return refuse(knob, profile, fmt::format("requires {}", condition.text));
+    pinned.insert(needed.name);
+    profile[needed.name] = *value;
+    TEAPOT_CHECK(meet(catalogue, needed, profile, pinned));
+  }
+  return {};
+}
+
+// Knobs that lost what they require are as they were.
+void drop_dependents(const Catalogue& catalogue, const std::set<std::string>& pinned, KnobProfile& profile) {
+  const auto lost = [&](const Knob& knob) {
+    return !pinned.contains(knob.name) && counts(catalogue, profile, knob) && unmet(catalogue, profile, knob) != nullptr;
+  };
+  for (auto knob = std::ranges::find_if(catalogue.knobs, lost); knob != catalogue.knobs.end();
+       knob = std::ranges::find_if(catalogue.knobs, lost)) {
+    profile.erase(knob->name);
+  }
+}
+
+Status check(const Catalogue& catalogue, const KnobProfile& profile) {
+  for (const Knob& knob : catalogue.knobs) {
+    if (!counts(catalogue, profile, knob)) continue;
+    if (const Condition* condition = unmet(catalogue, profile, knob))
+      return refuse(knob, profile, fmt::format("requires {}", condition->text));
+    for (const Condition& condition : knob.conflicts) {
+      if (condition.holds(catalogue, profile) == Truth::kTrue)
+        return refuse(knob, profile, fmt::format("conflicts with {}", condition.text));
+    }
+    for (const Knob& other : catalogue.knobs) {
+      if (&other == &knob) break;
+      if (profile.contains(other.name) && same_place(knob.set, other.set))
+        return refuse(knob, profile, fmt::format("goes where {} goes: {}", other.name, knob.set.name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+KnobProfile canonical(const Catalogue& catalogue, KnobProfile profile) {
+  std::erase_if(profile, [&](const auto& entry) {
+    const Knob* knob = catalogue.find(entry.first);
+    return knob != nullptr && entry.second == knob->default_value();
+  });
+  return profile;
+}
+
+Result<KnobProfile> closure(const Catalogue& catalogue, const KnobProfile& from, const Assignment& move) {
+  const Knob* knob = catalogue.find(move.knob);
+  if (knob == nullptr) return fail(ErrorKind::kNotFound, "{} has no knob '{}'", catalogue.server, move.knob);
+  for (const auto& [name, value] : from) {
+    if (catalogue.find(name) == nullptr) return fail(ErrorKind::kNotFound, "{} has no knob '{}'", catalogue.server, name);
+  }
+  KnobProfile profile = from;
+  profile[knob->name] = move.value;
+  std::set<std::string> pinned = {knob->name};
+  TEAPOT_CHECK(meet(catalogue, *knob, profile, pinned));
+  drop_dependents(catalogue, pinned, profile);
+  TEAPOT_CHECK(check(catalogue, profile));
+  return canonical(catalogue, std::move(profile));
+}
+
+std::vector<Assignment> difference(const Catalogue& catalogue, const KnobProfile& from, const KnobProfile& to) {
+  std::vector<Assignment> moves;
+  for (const Knob& knob : catalogue.knobs) {
+    const KnobValue& value = value_in(catalogue, to, knob.name);
+    if (value != value_in(catalogue, from, knob.name)) moves.push_back({knob.name, value});
+  }
+  return moves;
+}
+
+}  // namespace teapot::workbench
