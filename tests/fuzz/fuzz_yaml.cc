@@ -13,7 +13,7 @@ using namespace teapot::workbench;
 
 void read_ladder(std::string_view text) {
   const auto any = [](const std::string&, const std::string&) -> teapot::Status { return {}; };
-  const auto order = parse_ladder_order(text, "ladder.yaml", any);
+  const auto order = parse_ladder_order(text, "ladder.yml", any);
   if (!order) return;
   if (order->rungs.empty() || e_threshold({}, *order) < 1) std::abort();
   for (const LadderRung& rung : order->rungs) {

@@ -119,7 +119,7 @@ Result<LadderOrder> parse_ladder_order(std::string_view text, const std::string&
 }
 
 Result<LadderOrder> default_ladder_order(const LeverCheck& check) {
-  return parse_ladder_order(find_asset("ladder.yaml"), "ladder.yaml", check);
+  return parse_ladder_order(find_asset("ladder.yml"), "ladder.yml", check);
 }
 
 Json to_json(const LadderOrder& order) {

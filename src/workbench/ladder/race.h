@@ -34,7 +34,7 @@ struct LadderRace {
   std::string lever = {}, from = {}, to = {};  // of kClimb and kDrop
   bool reload = true, exact = true;
   RungGroup group = RungGroup::kDecode;
-  std::string place = {};       // of the order's rung: "ladder.yaml:7"; empty without one
+  std::string place = {};       // of the order's rung: "ladder.yml:7"; empty without one
   LeverSetting a = {}, b = {};  // before, after
 };
 
