@@ -26,6 +26,7 @@ void add_roof(CLI::App& app, int& exit_code);
 void add_profile(CLI::App& app, int& exit_code);
 CLI::App* add_profile_import(CLI::App& profile, int& exit_code);  // under `teapot profile`
 void add_levers(CLI::App& app, int& exit_code);
+void add_ladder(CLI::App& app, int& exit_code);
 void add_speed(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_eval(CLI::App& app, int& exit_code);

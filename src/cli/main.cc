@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   teapot::cli::add_profile(app, exit_code);
   teapot::cli::add_levers(app, exit_code);
   teapot::cli::add_speed(app, exit_code);
+  teapot::cli::add_ladder(app, exit_code);
   teapot::cli::add_bench(app, exit_code);
   teapot::cli::add_eval(app, exit_code);
   teapot::cli::add_tune(app, exit_code);

@@ -1,12 +1,11 @@
 // teapot speed: decode and prefill beside their floors.
 #include <cstdio>
-#include <fstream>
 #include <optional>
 #include <string>
 
 #include "base/log.h"
-#include "cli/chat_prompt.h"
 #include "cli/commands.h"
+#include "cli/draft_arguments.h"
 #include "cli/model_options.h"
 #include "cli/progress.h"
 #include "workbench/draft_speed.h"
@@ -20,23 +19,9 @@ struct Arguments {
   workbench::SpeedOptions speed;
   std::optional<std::string> against;
   std::vector<std::string> mtp;
-  std::optional<std::string> accept_rates, prompts;
+  DraftArguments drafts;
   bool json = false;
 };
-
-// "0.8,0.6;0.1": lists of rates.
-Result<std::vector<std::vector<double>>> parse_rates(const std::string& text) {
-  std::vector<std::vector<double>> lists;
-  for (const std::string& list : CLI::detail::split(text, ';')) {
-    lists.emplace_back();
-    for (const std::string& rate : CLI::detail::split(list, ',')) {
-      if (!CLI::detail::lexical_cast(rate, lists.back().emplace_back())) {
-        return fail(ErrorKind::kInvalid, "--accept-rate: '{}' is no number", rate);
-      }
-    }
-  }
-  return lists;
-}
 
 Result<std::vector<workbench::DraftSetting>> parse_settings(const std::vector<std::string>& texts) {
   std::vector<workbench::DraftSetting> settings;
@@ -53,26 +38,6 @@ Result<std::vector<workbench::DraftSetting>> parse_settings(const std::vector<st
   return settings;
 }
 
-// A line a prompt, as a user's message, or as it is where the model has no template.
-Result<std::vector<std::vector<int32_t>>> read_prompts(const Arguments& arguments) {
-  std::vector<std::vector<int32_t>> prompts;
-  if (!arguments.prompts) return prompts;
-  TEAPOT_TRY(const model::Model model, model::load_model(arguments.model.model, arguments.model.engine.weights));
-  TEAPOT_TRY(const engine::TextAssets text, engine::TextAssets::of(model));
-  std::ifstream file(*arguments.prompts);
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty()) continue;
-    if (text.chat_template) {
-      TEAPOT_TRY(ChatPrompt prompt, chat_prompt(text, Json::array({{{"role", "user"}, {"content", line}}}), Json::object()));
-      prompts.push_back(std::move(prompt.ids));
-    } else {
-      TEAPOT_TRY(prompts.emplace_back(), text.tokenizer.encode(line, /*parse_added=*/true));
-    }
-  }
-  if (prompts.empty()) return fail(ErrorKind::kNotFound, "{}: no prompts; expected one a line", *arguments.prompts);
-  return prompts;
-}
-
 // With and without drafts, in turn.
 Result<std::string> draft_speed(const Arguments& arguments) {
   if (arguments.against) return fail(ErrorKind::kInvalid, "--against: not with --mtp, which compares in itself");
@@ -81,10 +46,8 @@ Result<std::string> draft_speed(const Arguments& arguments) {
                                        .gen = arguments.speed.gen,
                                        .repeat = arguments.speed.repeat};
   TEAPOT_TRY(options.settings, parse_settings(arguments.mtp));
-  if (arguments.accept_rates) {
-    TEAPOT_TRY(options.accept_rates, parse_rates(*arguments.accept_rates));
-  }
-  TEAPOT_TRY(options.prompts, read_prompts(arguments));
+  TEAPOT_TRY(options.accept_rates, parse_accept_rates(arguments.drafts));
+  TEAPOT_TRY(options.prompts, read_prompts(arguments.drafts, arguments.model));
   std::optional<ProgressBar> bar(std::in_place, "loading");
   engine::LoadHooks hooks;
   hooks.note = [](const std::string& note) { log::info("{}", note); };
@@ -151,15 +114,7 @@ void add_speed(CLI::App& app, int& exit_code) {
                                "Measure replies with these numbers of drafts a step (1,2,4,auto) against replies without, in turn: --gen "
                                "tokens each, --repeat turns")
                   ->delimiter(',');
-  command
-      ->add_option(
-          "--accept-rate", arguments->accept_rates,
-          "Drafts hold so often, by their place in a step, whatever the MTP layer says: 0.8,0.7,0.6; with ';' between lists, each is "
-          "for an equal share of a reply")
-      ->needs(mtp);
-  command->add_option("--prompts", arguments->prompts, "A file with a prompt a line, instead of random tokens")
-      ->check(CLI::ExistingFile)
-      ->needs(mtp);
+  for (CLI::Option* option : add_draft_arguments(*command, arguments->drafts)) option->needs(mtp);
   add_draft_vocab_option(*command, arguments->model.engine)->needs(mtp);
   command->add_flag("--json", arguments->json, "As one JSON object");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });

@@ -1,20 +1,12 @@
 #include "workbench/draft_speed.h"
 
 #include <algorithm>
-#include <chrono>
-#include <map>
 #include <mutex>
 
-#include "engine/collecting_sink.h"
-#include "engine/philox.h"
 #include "workbench/prompt_token.h"
 
 namespace teapot::workbench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr uint64_t kLuck = 20261130;  // seed of forced acceptance
 
 // Sums of the steps since the last clear.
 class StepSums : public engine::EngineObserver {
@@ -46,61 +38,9 @@ class StepSums : public engine::EngineObserver {
   DraftSpeed sums_;  // guarded by mutex_
 };
 
-// Keeps a reply's tokens with their times.
-class TimedSink : public engine::CollectingSink {
- public:
-  TimedSink() {
-    during_token = [this](size_t) {
-      times.push_back(Clock::now());
-      return true;
-    };
-  }
-
-  std::vector<Clock::time_point> times;
-};
-
-// Knows the replies, and replaces drafts by right and wrong tokens.
-class Forced {
- public:
-  Forced(const DraftSpeedOptions& options) : options_(options) {}
-
-  int32_t replace(const engine::Draft& draft) {
-    const std::lock_guard lock(mutex_);
-    const auto reply = replies_.find(draft.request);
-    if (reply == replies_.end()) return draft.id;
-    const auto& [sequence, prompt, ids] = reply->second;
-    const size_t at = draft.position - prompt;
-    if (at >= ids->size()) return draft.id;
-    const auto& lists = options_.accept_rates;
-    const std::vector<double>& rates = lists[std::min(lists.size() - 1, lists.size() * at / options_.gen)];
-    const bool holds = engine::uniform(kLuck, draft.position, sequence) < rates[std::min<size_t>(draft.index, rates.size() - 1)];
-    const int32_t right = (*ids)[at];
-    return holds ? right : right == 0 ? 1 : right - 1;
-  }
-
-  // Submits under the lock: no draft of the request is made before it is known.
-  template <class Submit>
-  Result<engine::RequestId> add(uint32_t sequence, size_t prompt, const std::vector<int32_t>& ids, Submit&& submit) {
-    const std::lock_guard lock(mutex_);
-    TEAPOT_TRY(const engine::RequestId id, submit());
-    replies_[static_cast<uint64_t>(id)] = {sequence, prompt, &ids};
-    return id;
-  }
-
- private:
-  struct Reply {
-    uint32_t sequence;
-    size_t prompt;
-    const std::vector<int32_t>* ids;
-  };
-  const DraftSpeedOptions& options_;
-  std::mutex mutex_;
-  std::map<uint64_t, Reply> replies_;  // guarded by mutex_
-};
-
 class Bench {
  public:
-  Bench(engine::Engine& engine, const DraftSpeedOptions& options, StepSums& sums, Forced& forced)
+  Bench(engine::Engine& engine, const DraftSpeedOptions& options, StepSums& sums, ForcedDrafts& forced)
       : engine_(engine), options_(options), sums_(sums), forced_(forced) {}
 
   // All settings in turn, as often as asked; the true replies come from a turn before.
@@ -151,30 +91,24 @@ class Bench {
 
   // c replies at a time. speed: of the setting; null: only the replies are wanted.
   Status reply(uint32_t c, uint32_t turn, DraftSetting setting, DraftSpeed* speed) {
-    std::vector<std::shared_ptr<TimedSink>> sinks;
+    std::vector<engine::GenerateRequest> requests;
     const uint64_t misses = engine_.status().plan_misses;
     sums_.take();
     for (uint32_t s = 0; s < c; ++s) {
-      engine::GenerateRequest request;
+      engine::GenerateRequest& request = requests.emplace_back();
       request.prompt = prompt(s, turn, c);
       request.sampling.temperature = 0;
       request.max_tokens = options_.gen;
       request.ignore_eos = options_.prompts.empty();
       request.draft_depth = setting;
-      const size_t tokens = request.prompt.size();
-      request.message_end = static_cast<uint32_t>(tokens > 1 ? tokens - 1 : 0);
-      sinks.push_back(std::make_shared<TimedSink>());
-      const auto submit = [&] { return engine_.submit(std::move(request), {sinks.back()}); };
-      TEAPOT_CHECK(forced_.add(s, tokens, replies_[s], submit));
+      request.message_end = static_cast<uint32_t>(request.prompt.size() - 1);
     }
-    for (const auto& sink : sinks) {
-      if (const engine::Finish& finish = sink->wait(); finish.error) return std::unexpected(*finish.error);
-    }
+    TEAPOT_TRY(ReplyTurn replies, run_turn(engine_, std::move(requests), forced_, replies_));
     if (speed == nullptr) {
-      for (uint32_t s = 0; s < c; ++s) replies_[s] = sinks[s]->ids();
+      replies_ = std::move(replies.ids);
       return {};
     }
-    tpot_ms_ = window_ms(sinks);
+    tpot_ms_ = replies.tpot_ms;
     const DraftSpeed sums = sums_.take();
     speed->steps += sums.steps;
     speed->tokens += sums.tokens;
@@ -185,43 +119,23 @@ class Bench {
     speed->replay_ms += sums.replay_ms;
     speed->drafts += sums.drafts;
     speed->plan_misses += engine_.status().plan_misses - misses;
-    for (uint32_t s = 0; s < c; ++s) speed->equal = speed->equal && sinks[s]->ids() == replies_[s];
+    speed->equal = speed->equal && replies.ids == replies_;
     return {};
-  }
-
-  // ms of a token while all are decoding: replies end at different steps. Not above 0: some ended before others began.
-  static double window_ms(const std::vector<std::shared_ptr<TimedSink>>& sinks) {
-    Clock::time_point begin = Clock::time_point::min(), end = Clock::time_point::max();
-    for (const auto& sink : sinks) {
-      begin = std::max(begin, sink->times.front());
-      end = std::min(end, sink->times.back());
-    }
-    size_t tokens = 0;
-    for (const auto& sink : sinks) {
-      tokens += static_cast<size_t>(std::ranges::count_if(sink->times, [&](Clock::time_point t) { return t > begin && t <= end; }));
-    }
-    const double ms = std::chrono::duration<double, std::milli>(end - begin).count();
-    return tokens == 0 ? 0 : ms * static_cast<double>(sinks.size()) / static_cast<double>(tokens);
   }
 
   engine::Engine& engine_;
   const DraftSpeedOptions& options_;
   StepSums& sums_;
-  Forced& forced_;
+  ForcedDrafts& forced_;
   std::vector<std::vector<int32_t>> replies_;  // [sequences] true ones, of the turn
-  double tpot_ms_ = 0;                         // of the last replies, as window_ms has it
+  double tpot_ms_ = 0;                         // of the last turn
 };
 
 Status check(const DraftSpeedOptions& options) {
   if (options.concurrency.empty() || options.settings.empty() || options.gen < 2 || options.repeat == 0 || options.prompt == 0) {
     return fail(ErrorKind::kInvalid, "speed: at least one number of sequences, one setting, one token of prompt, two of reply, one turn");
   }
-  for (const auto& list : options.accept_rates) {
-    if (list.empty()) return fail(ErrorKind::kInvalid, "speed: a list of acceptance rates without a rate");
-    for (const double rate : list) {
-      if (!(rate >= 0 && rate <= 1)) return fail(ErrorKind::kInvalid, "speed: an acceptance rate of {}; expected 0 to 1", rate);
-    }
-  }
+  if (Status rates = check_rates(options.accept_rates); !rates) return at("speed", std::move(rates).error());
   for (const auto& prompt : options.prompts) {
     if (prompt.empty()) return fail(ErrorKind::kInvalid, "speed: an empty prompt");
   }
@@ -233,13 +147,13 @@ Status check(const DraftSpeedOptions& options) {
 Result<DraftSpeeds> measure_draft_speed(const std::string& path, const engine::EngineOptions& engine, const DraftSpeedOptions& options,
                                         const engine::LoadHooks& hooks, const std::function<void(const std::string& what)>& progress) {
   TEAPOT_CHECK(check(options));
-  Forced forced(options);
+  ForcedDrafts forced(options.accept_rates, options.gen);
   const auto sums = std::make_shared<StepSums>();
   engine::EngineOptions own = engine;
   own.scheduler.max_seqs = std::ranges::max(options.concurrency);
   own.max_queue = own.scheduler.max_seqs;
   if (std::ranges::all_of(options.settings, &DraftSetting::has_value)) own.mtp = std::ranges::max(options.settings);
-  if (!options.accept_rates.empty()) own.scheduler.replace_draft = [&forced](const engine::Draft& draft) { return forced.replace(draft); };
+  forced.install(own);
   engine::LoadHooks own_hooks = hooks;
   own_hooks.observer = sums;
   TEAPOT_TRY(const engine::LoadedEngine loaded, engine::load_engine(path, own, /*text_needed=*/false, own_hooks));

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "engine/load_engine.h"
 #include "workbench/figures.h"
+#include "workbench/reply_turn.h"
 
 namespace teapot::workbench {
 
@@ -23,12 +24,10 @@ std::string to_text(const DraftSetting& setting);
 struct DraftSpeedOptions {
   std::vector<uint32_t> concurrency = {1, 4, 8};
   std::vector<DraftSetting> settings = {1u, 2u, 3u, 4u, std::nullopt};  // each against none
-  // Drafts are replaced by the true token with these chances, by their place in their step, and else by a wrong one; several lists: each
-  // for an equal share of a reply. Empty: they are the MTP layer's own.
-  std::vector<std::vector<double>> accept_rates = {};
-  uint32_t prompt = 256;                           // tokens, different ones, where there are no prompts
-  uint32_t gen = 128;                              // tokens of a reply
-  uint32_t repeat = 5;                             // replies with each setting
+  AcceptRates accept_rates = {};                                        // a draft is the true token with these chances, else a wrong one
+  uint32_t prompt = 256;                                                // tokens, different ones, where there are no prompts
+  uint32_t gen = 128;                                                   // tokens of a reply
+  uint32_t repeat = 5;                                                  // replies with each setting
   std::vector<std::vector<int32_t>> prompts = {};  // taken in turn; replies end where the model ends them: turns whose replies are so
                                                    // short that they never decode together have no TPOT, and count for nothing
 };

@@ -7,6 +7,7 @@
 #include "workbench/bench/compare.h"
 #include "workbench/eval/final_number.h"
 #include "workbench/eval/gsm8k.h"
+#include "workbench/ladder/race.h"
 #include "workbench/ledger.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -22,11 +23,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.parallel = {1, 4};
   std::vector<PairRecord> pairs;
   Gsm8kReplies replies;
+  LadderRecords races;
   for (const teapot::Json& line : ledger->lines) {
     if (auto pair = parse_pair(line, options.parallel)) pairs.push_back(*std::move(pair));
-    if (!add_gsm8k_line(line, task, replies)) continue;
+    if (add_gsm8k_line(line, task, replies)) continue;
+    if (!add_ladder_line(line, {1, 4}, races)) continue;
   }
   analyse(options, pairs);
+  for (const auto& [name, record] : races) judge({.name = name}, record, {}, false, 0.05);
   to_text(score(task, replies), task);
   return 0;
 }

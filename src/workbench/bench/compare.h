@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "workbench/bench/pair_record.h"
-#include "workbench/pairs/paired_figures.h"
+#include "workbench/pairs/ratio_figures.h"
 
 namespace teapot::workbench {
 
@@ -34,18 +34,6 @@ struct CompareOptions {
 
 // kInvalid, naming the option.
 Status check(const CompareOptions& options);
-
-// B / A over some pairs.
-struct RatioFigures {
-  double a_ms = 0, b_ms = 0;  // geometric means
-  PairedFigures log_ratio;    // with the t interval at level 1 - alpha
-  double half_width = 0;      // of the confidence sequence of ln(B / A) at level 1 - alpha; infinite: too few pairs
-  double ln_e = 0, p = 1;     // against "no difference"
-
-  double ratio() const;
-  double low() const;  // of the sequence, as ratios; 0 and infinity: too few pairs
-  double high() const;
-};
 
 struct TimeFigures {
   RatioFigures tpot, ttft;

@@ -22,24 +22,12 @@ double log_time(const PairRecord& pair, TurnFigures LoadPair::* arm, Time time, 
 }
 
 RatioFigures ratio_figures(const Pairs& pairs, Time time, std::optional<size_t> load, double alpha) {
-  RatioFigures result;
-  EProcess process;
-  std::vector<double> differences;
-  double a_sum = 0, b_sum = 0;
+  std::vector<double> ln_a, ln_b;
   for (const PairRecord* pair : pairs) {
-    const double a = log_time(*pair, &LoadPair::a, time, load), b = log_time(*pair, &LoadPair::b, time, load);
-    a_sum += a, b_sum += b;
-    differences.push_back(b - a);
-    process.add(b - a);
+    ln_a.push_back(log_time(*pair, &LoadPair::a, time, load));
+    ln_b.push_back(log_time(*pair, &LoadPair::b, time, load));
   }
-  result.log_ratio = PairedFigures::of(differences, alpha);
-  result.half_width = process.half_width(alpha);
-  result.ln_e = process.ln_e();
-  result.p = process.p();
-  if (pairs.empty()) return result;
-  result.a_ms = std::exp(a_sum / static_cast<double>(pairs.size()));
-  result.b_ms = std::exp(b_sum / static_cast<double>(pairs.size()));
-  return result;
+  return RatioFigures::of(ln_a, ln_b, alpha);
 }
 
 TimeFigures time_figures(const Pairs& pairs, std::optional<size_t> load, double alpha) {
@@ -112,10 +100,6 @@ void warn(const CompareOptions& options, Comparison& found) {
 }
 
 }  // namespace
-
-double RatioFigures::ratio() const { return std::exp(log_ratio.mean); }
-double RatioFigures::low() const { return std::exp(log_ratio.mean - half_width); }
-double RatioFigures::high() const { return std::exp(log_ratio.mean + half_width); }
 
 Comparison analyse(const CompareOptions& options, std::span<const PairRecord> pairs) {
   Comparison found;
