@@ -55,7 +55,13 @@ class Climber {
   Status measure_noise() {
     if (options_.aa_pairs == 0) return {};
     RaceRules rules{.e_threshold = 1 / kFigureAlpha, .null_rule = NullRule::kNever, .cap = options_.aa_pairs};
-    TEAPOT_TRY(const LadderStep* step, race({.kind = LadderKind::kNull, .name = "all off, twice", .a = off_, .b = off_}, rules, false));
+    // What isn't exact need not even equal itself: rounded states depend on how a prompt was cut into steps.
+    LeverSetting setting = off_;
+    for (const LadderRung& rung : ladder_.order.rungs) {
+      if (!rung.exact) value_of(setting, rung.lever) = rung.on;
+    }
+    TEAPOT_TRY(const LadderStep* step,
+               race({.kind = LadderKind::kNull, .name = "all off, twice", .a = setting, .b = setting}, rules, false));
     if (step->verdict == LadderVerdict::kBroken) {
       return fail(ErrorKind::kInternal, "the same settings give {}: no lever can be judged by its tokens", step->reason);
     }

@@ -31,7 +31,7 @@ std::string not_evaluated(const Catalogue& catalogue) {
   for (const Knob& knob : catalogue.knobs) {
     const auto add = [&](const char* what, const std::vector<Condition>& conditions) {
       for (const Condition& condition : conditions) {
-        if (condition.comparison == Comparison::kText)
+        if (condition.relation == Relation::kText)
           text += fmt::format("    line {}: {} {} \"{}\"\n", condition.line, knob.name, what, condition.text);
       }
     };

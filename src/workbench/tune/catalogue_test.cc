@@ -86,12 +86,12 @@ gone:
   EXPECT_EQ(k.scope, KnobScope::kGraph);
   EXPECT_FALSE(k.restart);
   ASSERT_EQ(k.requires_.size(), 3u);
-  EXPECT_EQ(k.requires_[0].comparison, Comparison::kInForce);
-  EXPECT_EQ(k.requires_[1].comparison, Comparison::kEqual);
-  EXPECT_EQ(k.requires_[2].comparison, Comparison::kText);
+  EXPECT_EQ(k.requires_[0].relation, Relation::kInForce);
+  EXPECT_EQ(k.requires_[1].relation, Relation::kEqual);
+  EXPECT_EQ(k.requires_[2].relation, Relation::kText);
   EXPECT_EQ(k.requires_[2].line, 21);
   ASSERT_EQ(k.conflicts.size(), 1u);
-  EXPECT_EQ(k.conflicts[0].comparison, Comparison::kGreater);
+  EXPECT_EQ(k.conflicts[0].relation, Relation::kGreater);
   EXPECT_EQ(k.since + k.until, "1.02.0");
   EXPECT_EQ(k.gain, std::make_pair(-5.0, 2.5));
   EXPECT_EQ(k.text, TextRisk::kMay);

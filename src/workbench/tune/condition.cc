@@ -15,13 +15,13 @@ bool equal(const std::string& a, const std::string& b) {
   return x && y && *x == *y;
 }
 
-bool compare(Comparison comparison, double a, double b) {
-  switch (comparison) {
-    case Comparison::kGreater:
+bool compare(Relation relation, double a, double b) {
+  switch (relation) {
+    case Relation::kGreater:
       return a > b;
-    case Comparison::kAtLeast:
+    case Relation::kAtLeast:
       return a >= b;
-    case Comparison::kLess:
+    case Relation::kLess:
       return a < b;
     default:
       return a <= b;
@@ -30,21 +30,21 @@ bool compare(Comparison comparison, double a, double b) {
 
 bool holds_for(const Condition& condition, const KnobValue& value) {
   const auto is = [&](const std::string& other) { return value && equal(*value, other); };
-  switch (condition.comparison) {
-    case Comparison::kInForce:
+  switch (condition.relation) {
+    case Relation::kInForce:
       return in_force(value);
-    case Comparison::kFitsStep:
+    case Relation::kFitsStep:
       return value && !references_in(*value).empty();
-    case Comparison::kEqual:
-    case Comparison::kIn:
+    case Relation::kEqual:
+    case Relation::kIn:
       return std::ranges::any_of(condition.values, is);
-    case Comparison::kNotEqual:
+    case Relation::kNotEqual:
       return std::ranges::none_of(condition.values, is);
     default:
       break;
   }
   const auto a = value ? number_in(*value) : std::nullopt, b = number_in(condition.values.front());
-  return a && b && compare(condition.comparison, *a, *b);
+  return a && b && compare(condition.relation, *a, *b);
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ bool in_force(const KnobValue& value) {
 }
 
 Truth Condition::holds(const Catalogue& catalogue, const KnobProfile& profile) const {
-  if (comparison == Comparison::kText) return Truth::kUnknown;
+  if (relation == Relation::kText) return Truth::kUnknown;
   return holds_for(*this, value_in(catalogue, profile, knob)) ? Truth::kTrue : Truth::kFalse;
 }
 

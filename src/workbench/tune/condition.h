@@ -17,7 +17,7 @@ using KnobValue = std::optional<std::string>;
 // Knob -> value. A knob that is not there has its default.
 using KnobProfile = std::map<std::string, KnobValue>;
 
-enum class Comparison {
+enum class Relation {
   kInForce,   // "name": a value other than nothing, false, off, none, 0 and the empty list
   kFitsStep,  // "name" of a requirement, where the knob has a value by the step's tokens: that value
   kEqual,
@@ -33,7 +33,7 @@ enum class Truth { kFalse, kTrue, kUnknown };
 
 struct Condition {
   std::string text;
-  Comparison comparison = Comparison::kText;
+  Relation relation = Relation::kText;
   std::string knob;                 // empty with kText
   std::vector<std::string> values;  // that it is compared with
   int line = 0;

@@ -16,10 +16,10 @@ std::string_view trimmed(std::string_view text) {
 
 struct Operator {
   std::string_view text;
-  Comparison comparison;
+  Relation relation;
 };
-constexpr Operator kOperators[] = {{"!=", Comparison::kNotEqual}, {">=", Comparison::kAtLeast}, {"<=", Comparison::kAtMost},
-                                   {"=", Comparison::kEqual},     {">", Comparison::kGreater},  {"<", Comparison::kLess}};
+constexpr Operator kOperators[] = {{"!=", Relation::kNotEqual}, {">=", Relation::kAtLeast}, {"<=", Relation::kAtMost},
+                                   {"=", Relation::kEqual},     {">", Relation::kGreater},  {"<", Relation::kLess}};
 
 bool is_value_of(const Knob& knob, std::string_view text) { return std::ranges::find(knob.values, KnobValue(text)) != knob.values.end(); }
 bool is_word(std::string_view text) { return !text.empty() && text.find(' ') == text.npos; }
@@ -34,15 +34,15 @@ void read_rest(const Knob& knob, std::string_view rest, Condition& condition) {
       condition.values.emplace_back(value);
       list.remove_prefix(std::min(comma + 1, list.size()));
     }
-    if (!condition.values.empty()) condition.comparison = Comparison::kIn;
+    if (!condition.values.empty()) condition.relation = Relation::kIn;
     return;
   }
   const auto op = std::ranges::find_if(kOperators, [&](const Operator& o) { return rest.starts_with(o.text); });
   if (op == std::end(kOperators)) return;
   const std::string_view value = trimmed(rest.substr(op->text.size()));
-  const bool by_size = op->comparison != Comparison::kEqual && op->comparison != Comparison::kNotEqual;
+  const bool by_size = op->relation != Relation::kEqual && op->relation != Relation::kNotEqual;
   if (by_size ? !number_in(value).has_value() : !is_word(value) && !is_value_of(knob, value)) return;
-  condition.comparison = op->comparison;
+  condition.relation = op->relation;
   condition.values = {std::string(value)};
 }
 
@@ -57,13 +57,13 @@ Condition parse_condition(const std::string& text, const Catalogue& catalogue, b
   if (knob == nullptr) return condition;
   const std::string_view rest = trimmed(all.substr(name.size()));
   if (rest.empty()) {
-    condition.comparison = Comparison::kInForce;
+    condition.relation = Relation::kInForce;
   } else {
     read_rest(*knob, rest, condition);
   }
-  const bool fits = condition.comparison == Comparison::kInForce || (condition.comparison == Comparison::kText && rest.starts_with('='));
-  if (required && fits && follows_step(*knob)) condition.comparison = Comparison::kFitsStep;
-  if (condition.comparison == Comparison::kText) {
+  const bool fits = condition.relation == Relation::kInForce || (condition.relation == Relation::kText && rest.starts_with('='));
+  if (required && fits && follows_step(*knob)) condition.relation = Relation::kFitsStep;
+  if (condition.relation == Relation::kText) {
     condition.values.clear();
   } else {
     condition.knob = knob->name;

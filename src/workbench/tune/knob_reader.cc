@@ -190,7 +190,7 @@ void read_conditions(const KnobNode& node, const char* key, const Catalogue& cat
       continue;
     }
     const Knob* knob = condition.knob.empty() ? nullptr : catalogue.find(condition.knob);
-    const bool by_value = condition.comparison == Comparison::kEqual || condition.comparison == Comparison::kIn;
+    const bool by_value = condition.relation == Relation::kEqual || condition.relation == Relation::kIn;
     if (by_value && !knob->values.empty() && knob->type == KnobType::kEnum &&
         std::ranges::none_of(knob->values, [&](const KnobValue& value) { return condition.would_hold(value); })) {
       take(fields.wrong_at(item, fmt::format("{}: '{}' holds for no value of {}", key, condition.text, knob->name)));
