@@ -30,7 +30,7 @@ def imported(binary, trace, *options):
 def steps_of_a_live_engine(binary, model):
     with serving(binary, model) as server:
         answer = []
-        recording = threading.Thread(target=lambda: answer.append(profile(server, {"steps": 40})))
+        recording = threading.Thread(target=lambda: answer.append(profile(server, {"steps": 15})))
         recording.start()
         time.sleep(0.3)
         chats = chatting(server, 3)
@@ -40,11 +40,11 @@ def steps_of_a_live_engine(binary, model):
         status, trace = answer[0]
         assert status == 200, trace
         about = trace["otherData"]
-        assert about["steps"] == 40 and about["ended_by"] == "steps" and about["page_faults_by"] in ("perf_event", "getrusage"), about
+        assert about["steps"] == 15 and about["ended_by"] == "steps" and about["page_faults_by"] in ("perf_event", "getrusage"), about
         code, found = imported(binary, trace, "--roof", "20")
         assert code == 0 and found["format"] == "teapot", found
         assert not found["warnings"], found["warnings"]
-        assert len(found["steps"]) == 40, len(found["steps"])
+        assert len(found["steps"]) == 15, len(found["steps"])
         for step in found["steps"]:
             assert sum(step["classes_ns"].values()) == step["end_ns"] - step["start_ns"], step
             assert step["classes_ns"]["unattributed"] == 0 and step["classes_ns"]["bandwidth"] > 0, step
@@ -79,10 +79,15 @@ def what_was_recorded_until_the_time_was_over(binary, model):
         status, trace = profile(server, {"steps": 10, "timeout_s": 0.5})
         assert status == 200 and 0.4 < time.monotonic() - started < 5
         assert trace["otherData"]["steps"] == 0 and trace["otherData"]["ended_by"] == "time", trace["otherData"]
+        answer = []
+        recording = threading.Thread(target=lambda: answer.append(profile(server, {"steps": 1000, "timeout_s": 1.5})))
+        recording.start()
+        time.sleep(0.3)
         chats = chatting(server, max_tokens=20)
-        status, trace = profile(server, {"steps": 1000, "timeout_s": 1.5})
         for chat in chats:
             chat.join()
+        recording.join()
+        status, trace = answer[0]
         assert status == 200 and 0 < trace["otherData"]["steps"] < 1000, trace["otherData"]
 
 

@@ -6,6 +6,9 @@
   const box = document.getElementById('waterfalls');
   const charts = [];
 
+  // Chart.js squeezes a title that is too long for its line.
+  const lines = (text) => text.replace(/(.{1,44})(\s|$)/g, '$1\n').trim();
+
   // levels: [{step, ms, whole}]; a whole one stands on the ground, others hang between the level before and their own.
   function add(title, levels) {
     const frame = document.createElement('div');
@@ -13,7 +16,7 @@
     frame.style.height = `${6 + 1.4 * levels.length}rem`;
     const canvas = document.createElement('canvas');
     canvas.setAttribute('role', 'img');
-    canvas.setAttribute('aria-label', title);
+    canvas.setAttribute('aria-label', title.replaceAll('\n', ' '));
     frame.append(canvas);
     box.append(frame);
     const spans = levels.map((level, i) => level.whole || i === 0 ? [0, level.ms] : [level.ms, levels[i - 1].ms]);
@@ -28,7 +31,7 @@
         maintainAspectRatio: false,
         scales: {x: {beginAtZero: true, title: {display: true, text: 'ms'}}, y: {ticks: {autoSkip: false}}},
         plugins: {
-          title: {display: true, text: title},
+          title: {display: true, text: title.split('\n')},
           legend: {display: false},
           tooltip: {callbacks: {label: (c) => `${levels[c.dataIndex].ms.toPrecision(4)} ms`}},
         },
@@ -46,7 +49,7 @@
   for (const other of data.others) {
     const levels = other.tpot_ms.map((ms, i) => ({step: i === 0 ? 'start' : `step ${i}`, ms}));
     for (const load of other.with_drafts) levels.push({step: `with drafts, c=${load.c}`, ms: load.tpot_ms, whole: true});
-    add(`${other.name}: ${other.note}`, levels);
+    add(lines(`${other.name}: ${other.note}`), levels);
   }
 
   function drawAll() {
