@@ -6,13 +6,11 @@
 // Names are <type>/<isa>/<heads>x<head dim>/<where>.
 #include <benchmark/benchmark.h>
 
-#include <sys/mman.h>
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
+
+#include "memory_and_main.h"
 
 #include "cpu/isa.h"
 #include "cpu/kernels/kernels.h"
@@ -28,31 +26,17 @@ struct Shape {
   size_t heads, head_dim;
 };
 
-struct Cache {
-  explicit Cache(size_t bytes) {
-    constexpr size_t kHugePage = size_t{2} << 20;
-    const size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-    data.reset(static_cast<std::byte*>(std::aligned_alloc(kHugePage, rounded)));
-    if (!data) std::abort();
-    (void)madvise(data.get(), rounded, MADV_HUGEPAGE);
-    std::memset(data.get(), 0x2c, rounded);  // small numbers in each of the types
-  }
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  std::unique_ptr<std::byte, Free> data;
-};
-
 void attend(benchmark::State& state, const KernelTable& kernels, KvType type, Shape shape, size_t positions) {
   const size_t stride = kKvHeads * shape.head_dim, element = kv_bytes(type);
-  const Cache keys(kPositions * stride * element), values(kPositions * stride * element);
+  constexpr int kSmall = 0x2c;  // bytes of small numbers in each of the types
+  const Memory keys(kPositions * stride * element, kSmall), values(kPositions * stride * element, kSmall);
   std::vector<float> q(shape.heads * shape.head_dim, 0.01f), scratch(kAttendHeads * kKvBlock), max(shape.heads), sum(shape.heads);
   std::vector<float> out(shape.heads * shape.head_dim);
   for (auto unused : state) {
     for (size_t at = 0; at < kPositions; at += kKvBlock) {
       const size_t offset = at % positions * stride * element;
-      kernels.attend_block[type]({q.data(), shape.heads, shape.head_dim, keys.data.get() + offset, values.data.get() + offset, kKvBlock,
-                                  stride, 0.06f, scratch.data()},
+      kernels.attend_block[type]({q.data(), shape.heads, shape.head_dim, keys.as<std::byte>() + offset, values.as<std::byte>() + offset,
+                                  kKvBlock, stride, 0.06f, scratch.data()},
                                  {max.data(), sum.data(), out.data()});
     }
     benchmark::DoNotOptimize(out.data());
@@ -85,11 +69,4 @@ void add_all() {
 }  // namespace
 }  // namespace teapot::cpu
 
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  teapot::cpu::add_all();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+int main(int argc, char** argv) { return teapot::cpu::run_benchmarks(argc, argv, teapot::cpu::add_all); }

@@ -6,14 +6,12 @@
 // CPU time of the thread; products are multiplications of a weight and an activation.
 #include <benchmark/benchmark.h>
 
-#include <sys/mman.h>
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "memory_and_main.h"
 
 #include "cpu/isa.h"
 #include "cpu/kernels/tiles.h"
@@ -29,29 +27,6 @@ constexpr size_t kBytes = size_t{512} << 20;  // of weights: more than an L3 hol
 constexpr size_t kClaimRows = 1024;           // rows of a call: a large claim of the engine's
 constexpr size_t kTokens[] = {1, 2, 4, 5, 8, 16, 40};
 constexpr size_t kMostTokens = 40;
-
-// Memory as the engine's arena has it: aligned, in huge pages where the system gives them.
-class Memory {
- public:
-  explicit Memory(size_t bytes, int fill = 0) {
-    constexpr size_t kHugePage = size_t{2} << 20;
-    const size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-    data_.reset(std::aligned_alloc(kHugePage, rounded));
-    if (!data_) std::abort();
-    (void)madvise(data_.get(), rounded, MADV_HUGEPAGE);
-    std::memset(data_.get(), fill, rounded);
-  }
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(data_.get());
-  }
-
- private:
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  std::unique_ptr<void, Free> data_;
-};
 
 struct Tokens {
   Memory f32{kMostTokens * kCols * sizeof(float)};
@@ -135,11 +110,4 @@ void add_all() {
 }  // namespace
 }  // namespace teapot::cpu
 
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  teapot::cpu::add_all();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+int main(int argc, char** argv) { return teapot::cpu::run_benchmarks(argc, argv, teapot::cpu::add_all); }

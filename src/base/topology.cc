@@ -80,4 +80,16 @@ Result<Topology> read_topology() {
   return result;
 }
 
+std::string cpu_ranges(const std::vector<unsigned>& cpus) {
+  std::string text;
+  for (size_t i = 0; i < cpus.size();) {
+    size_t end = i + 1;
+    while (end < cpus.size() && cpus[end] == cpus[end - 1] + 1) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
+    if (end > i + 1) text += fmt::format("-{}", cpus[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
 }  // namespace teapot

@@ -29,4 +29,7 @@ struct Topology {
 // Cores outside the process' affinity (taskset, cpuset control groups) are left out.
 Result<Topology> read_topology();
 
+// "0-3,8": runs of consecutive numbers.
+std::string cpu_ranges(const std::vector<unsigned>& cpus);
+
 }  // namespace teapot

@@ -4,23 +4,6 @@
 #include <map>
 
 namespace teapot::cpu {
-namespace {
-
-// "0-3,8": runs of consecutive numbers.
-std::string ranges(const CpuList& cpus) {
-  std::string text;
-  for (size_t i = 0; i < cpus.size();) {
-    size_t end = i + 1;
-    while (end < cpus.size() && cpus[end] == cpus[end - 1] + 1) ++end;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
-    if (end > i + 1) text += fmt::format("-{}", cpus[end - 1]);
-    i = end;
-  }
-  return text;
-}
-
-}  // namespace
-
 Result<Placement> place(const Topology& topology, size_t workers, Bind bind) {
   if (bind == Bind::kOff) return Placement{{}, "not bound", topology.cpus()};
   if (workers > topology.cpus()) {
@@ -30,7 +13,7 @@ Result<Placement> place(const Topology& topology, size_t workers, Bind bind) {
   const CpuList one_each = topology.place(workers);
   if (bind == Bind::kCore) {
     for (const unsigned cpu : one_each) placement.cpus.push_back({cpu});
-    placement.text = "cpus " + ranges(one_each);
+    placement.text = "cpus " + cpu_ranges(one_each);
     return placement;
   }
   std::map<unsigned, CpuList> nodes;
@@ -48,7 +31,7 @@ Result<Placement> place(const Topology& topology, size_t workers, Bind bind) {
     ++members[node_of[cpu]];
   }
   for (const auto& [node, count] : members) {
-    placement.text += fmt::format("{}{} on node {} (cpus {})", placement.text.empty() ? "" : ", ", count, node, ranges(nodes[node]));
+    placement.text += fmt::format("{}{} on node {} (cpus {})", placement.text.empty() ? "" : ", ", count, node, cpu_ranges(nodes[node]));
   }
   return placement;
 }

@@ -1,6 +1,6 @@
 """POST /v1/profile of a running server, read again by `teapot profile import`: python profile_client.py TEAPOT MODEL"""
-import json, os, socket, subprocess, sys, tempfile, threading, time, traceback
-from teapot_server import serving
+import json, os, socket, subprocess, sys, tempfile, threading, time
+from teapot_server import run_tests, serving
 
 CHAT = {"messages": [{"role": "user", "content": "Hello! How are you?"}], "temperature": 0, "ignore_eos": True, "max_tokens": 60}
 
@@ -158,16 +158,7 @@ def main():
     binary, model = sys.argv[1:]
     tests = [steps_of_a_live_engine, time_without_requests_is_no_step, what_was_recorded_until_the_time_was_over, one_at_a_time,
              who_leaves_makes_room, bodies_that_are_wrong, others_need_the_key]
-    failed = 0
-    for test in tests:
-        try:
-            test(binary, model)
-        except (Exception, SystemExit):
-            failed += 1
-            print(f"FAILED {test.__name__}")
-            traceback.print_exc()
-    print(f"profile: {len(tests) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return run_tests("profile", tests, binary, model)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """SIGTERM at bad moments: python stop_client.py TEAPOT MODEL [--rounds 5]
 
 Whatever connections do, the server ends with 0, in time, and what runs may end first."""
-import argparse, json, signal, socket, sys, time, traceback
-from teapot_server import Server
+import argparse, json, signal, socket, sys, time
+from teapot_server import Server, run_tests
 
 ENDLESS = {"messages": [{"role": "user", "content": "Hello! How are you?"}], "temperature": 0, "ignore_eos": True, "max_tokens": 3500}
 
@@ -107,16 +107,7 @@ def main():
     arguments = arguments.parse_args()
     tests = [idle_connections, aborted_and_pipelined, a_running_reply_ends_first, replies_beyond_the_grace_are_dropped,
              the_second_signal_drops_at_once, while_loading]
-    failed = 0
-    for test in tests * arguments.rounds:
-        try:
-            test(arguments.binary, arguments.model)
-        except (Exception, SystemExit):
-            failed += 1
-            print(f"FAILED {test.__name__}")
-            traceback.print_exc()
-    print(f"stop: {len(tests) * arguments.rounds - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return run_tests("stop", tests * arguments.rounds, arguments.binary, arguments.model)
 
 
 if __name__ == "__main__":

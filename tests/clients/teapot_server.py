@@ -1,5 +1,5 @@
 """Starts `teapot serve` on a free port, waits until it is ready, ends it with SIGTERM and checks how it ended."""
-import contextlib, json, re, shutil, signal, subprocess, sys, threading, time, urllib.error, urllib.request
+import contextlib, json, re, shutil, signal, subprocess, sys, threading, time, traceback, urllib.error, urllib.request
 
 
 class Server:
@@ -108,3 +108,17 @@ def serving(binary, model, *options):
         code = server.stop()
         if code != 0:
             raise SystemExit(f"teapot serve ended with {code} after SIGTERM:\n" + "".join(server.log[-20:]))
+
+
+def run_tests(name, tests, binary, model):
+    """Each of them, whatever became of those before; the exit code."""
+    failed = 0
+    for test in tests:
+        try:
+            test(binary, model)
+        except (Exception, SystemExit):
+            failed += 1
+            print(f"FAILED {test.__name__}")
+            traceback.print_exc()
+    print(f"{name}: {len(tests) - failed} passed, {failed} failed")
+    return 1 if failed else 0

@@ -1,18 +1,9 @@
 // The walk of a comparison: each pair's ratio with what was known after it, the evidence, both servers' times, the host's bandwidth.
 (() => {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
-  const ink = colour('--ink'), line = colour('--line'), accent = colour('--accent'), good = colour('--good'), bad = colour('--bad');
-  Chart.defaults.color = ink;
-  Chart.defaults.borderColor = line;
-  Chart.defaults.animation = false;
-  Chart.defaults.maintainAspectRatio = false;
-
   const points = (pairs, key) => pairs.filter((p) => p[key] !== null).map((p) => ({x: p.pair, y: p[key], first: p.first}));
   const curve = (label, data, color, more) =>
     ({label, data, borderColor: color, backgroundColor: color, pointRadius: 0, borderWidth: 2, ...more});
   const dots = (label, data, color) => curve(label, data, color, {showLine: false, pointRadius: 3});
-  const axis = (text, more) => ({title: {display: true, text}, ...more});
 
   const chart = (id, title, datasets, y) => new Chart(document.getElementById(id), {
     type: 'line',

@@ -1,14 +1,5 @@
 // A search drawn: what each setting did with its limits, A against A, and whether the incumbent and the host stayed the same.
 (() => {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
-  const ink = colour('--ink'), line = colour('--line'), accent = colour('--accent'), good = colour('--good'), bad = colour('--bad');
-  Chart.defaults.color = ink;
-  Chart.defaults.borderColor = line;
-  Chart.defaults.animation = false;
-  Chart.defaults.maintainAspectRatio = false;
-
-  const axis = (text, more) => ({title: {display: true, text}, ...more});
   const dots = (label, data, color, more) =>
     ({type: 'line', label, data, borderColor: color, backgroundColor: color, showLine: false, pointRadius: 3, ...more});
 

@@ -96,7 +96,7 @@ std::string compare_html(const CompareReport& report) {
                {"threshold", 1 / report.options.alpha},
                {"target", report.options.target_ratio ? Json(*report.options.target_ratio) : Json()},
                {"read_gbs", found.read_gbs}};
-  page.scripts = {"chart.min.js", "compare.js"};
+  page.scripts = {"chart.min.js", "still_charts.js", "compare.js"};
   return to_html(page);
 }
 

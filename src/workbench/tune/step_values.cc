@@ -11,20 +11,6 @@
 namespace teapot::workbench {
 namespace {
 
-// "0-3,8": processors as ranges.
-std::string ranges(std::vector<unsigned> cpus) {
-  std::ranges::sort(cpus);
-  std::string text;
-  for (size_t i = 0; i < cpus.size();) {
-    size_t end = i + 1;
-    while (end < cpus.size() && cpus[end] == cpus[end - 1] + 1) ++end;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
-    if (end > i + 1) text += fmt::format("-{}", cpus[end - 1]);
-    i = end;
-  }
-  return text;
-}
-
 // "0x5": bit i is processor i.
 std::string mask(const std::vector<unsigned>& cpus) {
   std::string digits(std::ranges::max(cpus) / 4 + 1, '0');
@@ -96,7 +82,8 @@ Result<HostValues> read_host_values() {
   values["physical_cores"] = fmt::format("{}", topology.cores.size());
   values["half_cores"] = fmt::format("{}", std::max<size_t>(1, topology.cores.size() / 2));
   values["all_cpus"] = fmt::format("{}", topology.cpus());
-  values["node0_cpus"] = ranges(node0);
+  std::ranges::sort(node0);
+  values["node0_cpus"] = cpu_ranges(node0);
   values["physical_core_mask"] = mask(first_of_core);
   values["physical_core_list"] = fmt::format("{}", fmt::join(first_of_core, ","));
   add_library(values, "jemalloc", {"libjemalloc.so.2", "libjemalloc.so"});

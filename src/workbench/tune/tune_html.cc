@@ -143,7 +143,7 @@ std::string tune_html(const TuneSession& session) {
   }
   page.body += "</dl>\n";
   page.data = {{"forest", forest(result)}, {"pairs", pairs_data(result)}};
-  page.scripts = {"chart.min.js", "tune.js"};
+  page.scripts = {"chart.min.js", "still_charts.js", "tune.js"};
   return to_html(page);
 }
 
