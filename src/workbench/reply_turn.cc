@@ -1,6 +1,5 @@
 #include "workbench/reply_turn.h"
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -27,18 +26,16 @@ class TimedSink : public engine::CollectingSink {
   std::vector<Clock::time_point> times;
 };
 
-double window_ms(const std::vector<std::shared_ptr<TimedSink>>& sinks) {
-  Clock::time_point begin = Clock::time_point::min(), end = Clock::time_point::max();
+double mean_tpot_ms(const std::vector<std::shared_ptr<TimedSink>>& sinks) {
+  double sum = 0;
+  size_t replies = 0;
   for (const auto& sink : sinks) {
-    begin = std::max(begin, sink->times.front());
-    end = std::min(end, sink->times.back());
+    if (sink->times.size() < 2) continue;
+    const std::chrono::duration<double, std::milli> ms = sink->times.back() - sink->times.front();
+    sum += ms.count() / static_cast<double>(sink->times.size() - 1);
+    ++replies;
   }
-  size_t tokens = 0;
-  for (const auto& sink : sinks) {
-    tokens += static_cast<size_t>(std::ranges::count_if(sink->times, [&](Clock::time_point t) { return t > begin && t <= end; }));
-  }
-  const double ms = std::chrono::duration<double, std::milli>(end - begin).count();
-  return tokens == 0 ? 0 : ms * static_cast<double>(sinks.size()) / static_cast<double>(tokens);
+  return replies == 0 ? 0 : sum / static_cast<double>(replies);
 }
 
 }  // namespace
@@ -91,7 +88,7 @@ Result<ReplyTurn> run_turn(engine::Engine& engine, std::vector<engine::GenerateR
     turn.ids.push_back(sink->ids());
   }
   forced.forget();
-  turn.tpot_ms = window_ms(sinks);
+  turn.tpot_ms = mean_tpot_ms(sinks);
   return turn;
 }
 

@@ -54,7 +54,7 @@ class ForcedDrafts {
 
 struct ReplyTurn {
   std::vector<std::vector<int32_t>> ids;  // [requests]
-  double tpot_ms = 0;  // of a token while all are decoding: replies end at different steps. Not above 0: some ended before others began
+  double tpot_ms = 0;                     // the protocol's: (last token - first) / (tokens - 1), mean of the replies that have two
 };
 
 // The requests together, until all have ended. truth: [requests] their true replies, for forced drafts; nothing is known of one that is

@@ -11,11 +11,17 @@ namespace {
 // Tokens of a head that are convolved, normalised and run through the recurrence together: their q, k, v (96 KiB at dk = dv = 128)
 // stay in L2 beside the state.
 constexpr size_t kBlockTokens = 64;
+constexpr size_t kRowsAhead = 8;  // a head's columns of a token are asked for so early: from row to row is too far for a prefetcher
 static_assert(kMaxVerifyRows <= kBlockTokens, "the rows that a state does not take in are one run");
 constexpr float kL2NormEps = 1e-6f;  // spec 3.5, step 4
 
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 float softplus(float x) { return x > 20.0f ? x : std::log1p(std::exp(x)); }
+
+// To L2.
+void fetch(const void* begin, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const std::byte*>(begin) + i, 0, 2);
+}
 
 // What a worker keeps of a block.
 struct Workspace {
@@ -66,6 +72,9 @@ void GdnStepOp::convolve(const Step& step, const plan::SequenceRows& rows, const
   const float* const window = state.window(op_.state_layer);
   std::array<const float*, kMaxConvKernel> inputs;
   for (size_t t = 0; t < count; ++t) {
+    if (const size_t ahead = block + t + kRowsAhead; ahead < rows.rows) {
+      fetch(qkv_.row(step, rows.first_row + ahead) + slice.channel, slice.width * sizeof(float));
+    }
     for (size_t i = 0; i < kernel; ++i) {
       const size_t token = block + t + i;  // + kernel - 1: tokens before the step are in the window
       inputs[i] = (token < kernel - 1 ? window + token * layout_.conv_channels() : qkv_.row(step, rows.first_row + token - (kernel - 1))) +
@@ -144,10 +153,8 @@ void GdnStepOp::use_logs(Worker& worker, const plan::SequenceRows& rows, const S
 // convolved, the following ones while those before them are computed.
 void GdnStepOp::fetch_state(const SequenceState& state, size_t head) const {
   const size_t size = layout_.dk * layout_.dv;
-  const auto* const begin = state.bf16_recurrent() ? reinterpret_cast<const std::byte*>(state.recurrent_bf16(op_.state_layer) + head * size)
-                                                   : reinterpret_cast<const std::byte*>(state.recurrent(op_.state_layer) + head * size);
-  const size_t bytes = size * (state.bf16_recurrent() ? sizeof(uint16_t) : sizeof(float));
-  for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(begin + i, 0, 2);  // to L2
+  if (state.bf16_recurrent()) return fetch(state.recurrent_bf16(op_.state_layer) + head * size, size * sizeof(uint16_t));
+  fetch(state.recurrent(op_.state_layer) + head * size, size * sizeof(float));
 }
 
 // first, last: of those that the worker takes one after the other.
@@ -171,6 +178,7 @@ void GdnStepOp::run_head(Worker& worker, size_t sequence, size_t head, bool firs
         step.kernels.l2_norm(w.q + t * dk, kL2NormEps, 1.0f / std::sqrt(static_cast<float>(dk)), dk, w.q + t * dk);
         step.kernels.l2_norm(w.k + t * dk, kL2NormEps, 1.0f, dk, w.k + t * dk);
         gates(step, rows.first_row + block + t, head, w.alpha[t], w.beta[t]);
+        fetch(z_.row(step, rows.first_row + block + t) + head * dv, dv * sizeof(float));
       }
       GdnHead run{w.q, w.k, w.v, w.alpha, w.beta, dk, dk, dv, 1, dv, dk, dv, count, block + count == rows.rows ? next : nullptr};
       if (block == 0) use_logs(worker, rows, state, head, slices.first_of_key, w.state, run);

@@ -44,7 +44,7 @@ MoeOp::MoeOp(const plan::Route& route, const plan::Moe& op, Binder& binder)
   place_of_pair_ = binder.scratch<uint32_t>(1, rows * top_k_);
   prefetch_ = binder.environment().levers.prefetch;
   // Small tiles: one claim reads its rows of all touched experts.
-  down_tile_rows_ = std::clamp<size_t>(residual_.cols / (8 * binder.environment().workers) / 16 * 16, 16, 64);
+  down_tile_rows_ = std::clamp<size_t>(residual_.cols / (8 * binder.environment().workers) / 16 * 16, 16, 128);
   binder.need_worker_bytes((rows * (top_k_ + 1) + 1) * down_tile_rows_ * sizeof(float));
 }
 

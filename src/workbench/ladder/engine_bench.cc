@@ -202,17 +202,6 @@ std::vector<int32_t> EngineBench::prompt(uint32_t sequence, uint32_t vocab) cons
   return ids;
 }
 
-// On a busy host the first reply of a small model may end before the last request is submitted: such a turn has no time, and is repeated.
-Result<LadderTurn> EngineBench::timed(const Loaded& loaded, size_t load, std::optional<uint32_t> depth) const {
-  constexpr int kAttempts = 5;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    TEAPOT_TRY(const ReplyTurn replies, turn(loaded, load, depth));
-    if (replies.tpot_ms > 0) return LadderTurn{options_.concurrency[load], replies.tpot_ms, hash_of(replies.ids)};
-  }
-  return fail(ErrorKind::kInvalid, "ladder: {} replies of {} tokens end before all have begun; expected longer ones (--gen)",
-              options_.concurrency[load], options_.gen);
-}
-
 Result<std::vector<LadderTurn>> EngineBench::run(bool b) {
   Arm& arm = b ? b_ : a_;
   if (!both_at_once_ && arm.engine && arm.engine->used) {
@@ -223,7 +212,8 @@ Result<std::vector<LadderTurn>> EngineBench::run(bool b) {
   arm.engine->used = true;
   std::vector<LadderTurn> turns;
   for (size_t load = 0; load < options_.concurrency.size(); ++load) {
-    TEAPOT_TRY(turns.emplace_back(), timed(*arm.engine, load, arm.depth));
+    TEAPOT_TRY(const ReplyTurn replies, turn(*arm.engine, load, arm.depth));
+    turns.push_back({options_.concurrency[load], replies.tpot_ms, hash_of(replies.ids)});
   }
   return turns;
 }

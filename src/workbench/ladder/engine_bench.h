@@ -57,7 +57,6 @@ class EngineBench : public LadderBench {
   Status provide(Arm& arm);
   Result<std::shared_ptr<Loaded>> load(const LeverSetting& setting) const;
   Status warm_up(Loaded& loaded) const;
-  Result<LadderTurn> timed(const Loaded& loaded, size_t load, std::optional<uint32_t> depth) const;
   Result<ReplyTurn> turn(const Loaded& loaded, size_t load, std::optional<uint32_t> depth) const;
   std::vector<int32_t> prompt(uint32_t sequence, uint32_t vocab) const;
 

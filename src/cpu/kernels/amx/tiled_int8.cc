@@ -142,7 +142,7 @@ void tiled_q8(const unsigned char* weights, size_t cols, size_t first, size_t la
   size_t begin = 0;
   while (cols <= kGroupCols && tokens - begin >= kMinTokens<Format>) {
     const size_t count = tokens - begin < kGroupTokens ? tokens - begin : kGroupTokens;
-    fill(tokens_of_thread, cols, x, token_index, begin, count, count <= 8 ? 8 : kGroupTokens, Format::kOffset, kPanelGroups<Format> == 2);
+    fill<Format, Format::kOffset>(tokens_of_thread, cols, x, token_index, begin, count, count <= 8 ? 8 : kGroupTokens);
     const auto run = count <= 8 ? run_group<Format, 8> : run_group<Format, kGroupTokens>;
     run(weights, cols, first, last, tokens_of_thread, count, out + begin * out_stride, out_stride);
     begin += count;

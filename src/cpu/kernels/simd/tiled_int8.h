@@ -20,7 +20,7 @@ template <class S, class Format, int kTokens, class Tokens>
     for (size_t g = 0; g < kGroups; ++g) {
       int32_t correction = 0;
       if constexpr (kTiledOffset<S, Format> != 0) {
-        correction = tokens.template correction < kTiledOffset<S, Format>, kGroups == 2 > (p, g, t);
+        correction = tokens.template correction<kTiledOffset<S, Format>, kGroups == 2>(p, g, t);
       }
       const auto dots =
           S::template dot<Tiled<Format>::kLargestLevel, kDwords>(panel.levels + g * kDwords, tokens.q8(p, t) + 4 * kDwords * g, correction);
@@ -122,7 +122,7 @@ void matmul_tiled_int8(const unsigned char* weights, size_t cols, size_t first, 
   if (cols <= kGroupCols) {
     while (tokens - begin > 4) {
       const size_t count = tokens - begin < kGroupTokens ? tokens - begin : kGroupTokens;
-      fill(tokens_of_thread, cols, x, token_index, begin, count, count, kTiledOffset<S, Format>, kPanelGroups<Format> == 2);
+      fill<Format, kTiledOffset<S, Format>>(tokens_of_thread, cols, x, token_index, begin, count, count);
       grouped_int8<S, Format>(weights, cols, first, last, tokens_of_thread, count, out + begin * out_stride, out_stride);
       begin += count;
     }

@@ -31,22 +31,35 @@ thread_local TokenGroup tokens_of_thread;
 #define TEAPOT_KEEP_CALL [[gnu::noipa]]
 #endif
 
-// Tokens [begin, begin + count) of a call; slots up to `slots` that have no token get zeros. halves: of panels have their own scales.
+// Tokens [begin, begin + count) of a call, with what Format asks of them; slots up to `slots` that have no token get zeros. offset: of the
+// levels as the kernel reads them.
+template <class Format, int32_t offset>
 TEAPOT_KEEP_CALL void fill(TokenGroup& group, size_t cols, const Activations& x, const uint32_t* token_index, size_t begin, size_t count,
-                           size_t slots, int32_t offset, bool halves) {
-  for (size_t t = 0; t < slots; ++t) {
-    const size_t row = t < count ? (token_index ? token_index[begin + t] : begin + t) : 0;
-    const int8_t* const q8 = x.q8 + row * x.stride;
-    const float* const scales = x.scales + row * x.stride / kQuantBlock;
-    const float* const totals = x.totals + row * x.stride / kQuantBlock;
-    const int32_t* const sums = x.sums + row * x.stride / (kQuantBlock / 2);
-    for (size_t p = 0; p < cols / kPanelCols; ++p) {
-      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q8 + p * kPanelCols));
-      _mm256_store_si256(reinterpret_cast<__m256i*>(group.q8[p][t]), t < count ? bytes : _mm256_setzero_si256());
-      group.scales[p][t] = scales[p];
-      group.totals[p][t] = totals[p];
-      group.corrections[p][0][t] = -offset * (halves ? sums[2 * p] : sums[2 * p] + sums[2 * p + 1]);
-      group.corrections[p][1][t] = -offset * sums[2 * p + 1];
+                           size_t slots) {
+  constexpr bool kHalves = Format::kGroup < kPanelCols;
+  size_t rows[kGroupTokens];
+  for (size_t t = 0; t < count; ++t) rows[t] = (token_index ? token_index[begin + t] : begin + t) * x.stride;
+  for (size_t p = 0; p < cols / kPanelCols; ++p) {
+    for (size_t t = 0; t < count; ++t) {
+      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x.q8 + rows[t] + p * kPanelCols));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(group.q8[p][t]), bytes);
+    }
+    for (size_t t = 0; t < count; ++t) group.scales[p][t] = x.scales[rows[t] / kQuantBlock + p];
+    for (size_t t = count; t < slots; ++t) {
+      _mm256_store_si256(reinterpret_cast<__m256i*>(group.q8[p][t]), _mm256_setzero_si256());
+      group.scales[p][t] = 0;
+    }
+    if constexpr (Format::kHasMin) {
+      for (size_t t = 0; t < count; ++t) group.totals[p][t] = x.totals[rows[t] / kQuantBlock + p];
+      for (size_t t = count; t < slots; ++t) group.totals[p][t] = 0;
+    }
+    if constexpr (offset != 0) {
+      for (size_t t = 0; t < count; ++t) {
+        const int32_t* const sums = x.sums + rows[t] / (kQuantBlock / 2) + 2 * p;
+        group.corrections[p][0][t] = -offset * (kHalves ? sums[0] : sums[0] + sums[1]);
+        if constexpr (kHalves) group.corrections[p][1][t] = -offset * sums[1];
+      }
+      for (size_t t = count; t < slots; ++t) group.corrections[p][0][t] = group.corrections[p][1][t] = 0;
     }
   }
 }
