@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What several users at a time get from `teapot serve`, beside what the engine does without a server: the table of docs/levers.md.
 
-  bench/users.py --teapot build/teapot MODEL.gguf [--only tpot,stretch,turn,shared,poll,host] [--threads N] [--rounds N] [--json FILE]
+  bench/users.py --teapot build/teapot MODEL.gguf [--only tpot,stretch,turn,shared,poll,host] [--threads N] [--rounds N]
+                 [--flags "--mtp off"] [--json FILE]
 
   tpot     TPOT of 1, 4 and 8 streams against `teapot speed` at the same concurrency, in turns
   stretch  4 streams while a prompt of 4096 tokens comes in: their TPOT, the prompt's TTFT against alone, for each --tpot-stretch
@@ -16,6 +17,7 @@ import argparse
 import json
 import random
 import selectors
+import shlex
 import socket
 import statistics
 import subprocess
@@ -36,7 +38,8 @@ class Server:
     """A `teapot serve` of its own on a free port."""
 
     def __init__(self, args, *options):
-        command = [args.teapot, "serve", args.model, "--port", "0", "--ctx", "6144", "--threads", str(args.threads), *options]
+        command = [args.teapot, "serve", args.model, "--port", "0", "--ctx", "6144", "--threads", str(args.threads),
+                   *shlex.split(args.flags), *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.port = None
         for line in self.process.stderr:
@@ -289,6 +292,7 @@ def main():
     parser.add_argument("--only", default="tpot,stretch,turn,shared,poll,host")
     parser.add_argument("--stretches", type=lambda text: text.split(","), default="1.25,1.5,2,2.5,3,4,inf".split(","))
     parser.add_argument("--stretch-tokens", type=int, default=600)
+    parser.add_argument("--flags", default="", help="of the server: '--mtp off' for a model whose drafts never hold")
     parser.add_argument("--json")
     args = parser.parse_args()
     measures = {"tpot": measure_tpot, "stretch": measure_stretch, "turn": measure_turn, "shared": measure_shared, "poll": measure_poll,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "workbench/trace/analysis.h"
 
@@ -16,5 +18,19 @@ inline double share(const Analysis& analysis, int64_t ns) {
   const int64_t wall = analysis.counted_wall_ns();
   return wall == 0 ? 0 : 100 * static_cast<double>(ns) / static_cast<double>(wall);
 }
+
+// Steps of one kind: a mean over decode steps and prefill is nobody's.
+struct KindTimes {
+  std::string kind;
+  uint64_t steps = 0;
+  int64_t wall_ns = 0;
+  ClassTimes ns{};
+};
+
+// Of the counted steps; empty where all are of one kind.
+std::vector<KindTimes> kinds_of(const Analysis& analysis);
+
+// What our own trace tells beside its slices, a sentence each.
+std::vector<std::string> own_facts(const Analysis& analysis);
 
 }  // namespace teapot::workbench::trace

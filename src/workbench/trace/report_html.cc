@@ -42,6 +42,21 @@ std::string classes_table(const Analysis& analysis) {
          table("<th>class</th><th>µs a step</th><th>%</th><th style=\"text-align: left\">the device …</th>", rows);
 }
 
+std::string kinds_table(const Analysis& analysis) {
+  std::string rows, head = "<th style=\"text-align: left\">kind of step</th><th>steps</th><th>µs each</th>";
+  for (const std::string_view name : kClassNames) head += fmt::format("<th>{} %</th>", name);
+  for (const KindTimes& kind : kinds_of(analysis)) {
+    rows += fmt::format("<tr><td style=\"text-align: left\">{}</td><td>{}</td><td>{:.1f}</td>", escape_html(kind.kind), kind.steps,
+                        us(kind.wall_ns) / static_cast<double>(kind.steps));
+    for (const int64_t ns : kind.ns) rows += fmt::format("<td>{:.1f}</td>", 100 * static_cast<double>(ns) / static_cast<double>(kind.wall_ns));
+    rows += "</tr>\n";
+  }
+  std::string text;
+  if (!rows.empty()) text = "<h2>Kinds of steps</h2>\n" + table(head, rows);
+  for (const std::string& fact : own_facts(analysis)) text += fmt::format("<p>{}</p>\n", escape_html(fact));
+  return text;
+}
+
 std::string operators_table(const Analysis& analysis) {
   std::string rows;
   for (size_t i = 0; i < std::min(analysis.operators.size(), kMaxRows); ++i) {
@@ -192,8 +207,7 @@ std::string to_html(const std::vector<Analysis>& ranks, const std::optional<Comp
   for (size_t i = 0; i < ranks.size(); ++i) {
     const Analysis& analysis = ranks[i];
     page.body += fmt::format("<section data-rank=\"{}\" {}>\n", i, i == 0 ? "" : "hidden");
-    page.body +=
-        classes_table(analysis) + operators_table(analysis) + gaps_table(analysis) + collectives_table(analysis) + advice_table(analysis);
+    page.body += classes_table(analysis) + kinds_table(analysis) + operators_table(analysis) + gaps_table(analysis) + collectives_table(analysis) + advice_table(analysis);
     page.body += "</section>\n";
   }
   if (against) page.body += comparison_table(*against);

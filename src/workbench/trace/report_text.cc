@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -90,51 +89,23 @@ void add_classes(const Analysis& analysis, std::string& text) {
   if (owned > 0 && floor > owned) text += "  over 100 %: shapes do not explain these kernels\n";
 }
 
-// Steps of several kinds, each on its own: a mean over decode steps and prefill is nobody's.
 void add_kinds(const Analysis& analysis, std::string& text) {
-  struct Sum {
-    uint64_t steps = 0;
-    int64_t wall_ns = 0;
-    ClassTimes ns{};
-  };
-  std::map<std::string, Sum> kinds;
-  for (const StepTimes& step : analysis.steps) {
-    if (!analysis.counts(step)) continue;
-    Sum& sum = kinds[step.step.kind];
-    ++sum.steps;
-    sum.wall_ns += step.wall_ns();
-    for (size_t c = 0; c < kClasses; ++c) sum.ns[c] += step.ns[c];
-  }
-  if (kinds.size() < 2) return;
+  const std::vector<KindTimes> kinds = kinds_of(analysis);
+  if (kinds.empty()) return;
   text += fmt::format("\n{:<15} {:>6} {:>10}", "kind of step", "steps", "us each");
   for (size_t c = 0; c < kClasses; ++c) text += fmt::format(" {:>11}%", kClassNames[c]);
   text += "\n";
-  for (const auto& [kind, sum] : kinds) {
-    text += fmt::format("{:<15} {:>6} {:>10.1f}", kind, sum.steps, us(sum.wall_ns) / static_cast<double>(sum.steps));
-    for (const int64_t ns : sum.ns) text += fmt::format(" {:>12.1f}", 100 * static_cast<double>(ns) / static_cast<double>(sum.wall_ns));
+  for (const KindTimes& kind : kinds) {
+    text += fmt::format("{:<15} {:>6} {:>10.1f}", kind.kind, kind.steps, us(kind.wall_ns) / static_cast<double>(kind.steps));
+    for (const int64_t ns : kind.ns) text += fmt::format(" {:>12.1f}", 100 * static_cast<double>(ns) / static_cast<double>(kind.wall_ns));
     text += "\n";
   }
 }
 
-// What our own trace tells beside its slices.
 void add_own(const Analysis& analysis, std::string& text) {
-  if (analysis.workers > 0) {
-    const double waited = per_step(analysis, us(analysis.barrier_ns)) / static_cast<double>(analysis.workers);
-    text += fmt::format("\nat barriers: {:.1f} us a step and worker, {:.1f} % of the step\n", waited,
-                        100 * waited / per_step(analysis, us(analysis.counted_wall_ns())));
-  }
-  int64_t faults = 0;
-  bool told = false;
-  for (const StepTimes& step : analysis.steps) {
-    if (!analysis.counts(step) || step.step.page_faults < 0) continue;
-    told = true;
-    faults += step.step.page_faults;
-  }
-  if (told) {
-    text += fmt::format("page faults: {:.1f} a step{}\n", per_step(analysis, static_cast<double>(faults)),
-                        analysis.page_faults_by.empty() ? "" : fmt::format(" (counted by {})", analysis.page_faults_by));
-  }
-  if (analysis.pauses_ns > 0) text += fmt::format("no request: {:.1f} ms between steps, part of none\n", us(analysis.pauses_ns) / 1000);
+  const std::vector<std::string> facts = own_facts(analysis);
+  if (!facts.empty()) text += "\n";
+  for (const std::string& fact : facts) text += fact + "\n";
 }
 
 void add_operators(const Analysis& analysis, std::string& text) {
