@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "base/log.h"
 #include "cli/commands.h"
@@ -36,6 +37,8 @@ int main(int argc, char** argv) {
     return teapot::cli::report({teapot::ErrorKind::kInvalid, std::string(e.what()) + "\nRun with --help for more."});
   } catch (const std::bad_alloc&) {
     return teapot::cli::report(teapot::Error{teapot::ErrorKind::kMemory, "out of memory"});
+  } catch (const std::system_error& e) {  // a thread that the system refuses, most likely
+    return teapot::cli::report(teapot::Error{teapot::ErrorKind::kMemory, fmt::format("the system refuses: {}", e.what())});
   }
   return exit_code;
 }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/refusal.h"
 #include "engine/calibrate.h"
 #include "engine/context_limit.h"
 #include "engine/scheduler.h"
@@ -77,29 +78,30 @@ class Engine::Impl {
 
  private:
   void live(const Progress& progress, std::promise<Status> ready) {
-    auto backend = load(progress);
-    if (!backend) {
-      ready.set_value(std::unexpected(std::move(backend).error()));
-      return;
-    }
-    plans_.emplace(**backend, model_);
-    if (Status chosen = choose_draft_vocab(**backend); !chosen) {
-      ready.set_value(std::move(chosen));
-      return;
-    }
-    scheduler_.emplace(
-        Scheduler::Workplace{
-            .backend = **backend, .plans = *plans_, .vocabulary = vocabulary_, .queue = queue_, .desk = desk_, .context = limit_.tokens},
-        options_.scheduler, budget_);
-    if (Status prepared = prepare_plans(**backend); !prepared) {
+    std::unique_ptr<plan::Backend> backend;
+    std::optional<Watchdog> watchdog;
+    Status made = or_refusal("the engine", [&] { return make(progress, backend, watchdog); });
+    if (!made) {
       scheduler_.reset();
-      ready.set_value(std::move(prepared));
+      ready.set_value(std::move(made));
       return;
     }
-    const Watchdog watchdog(options_.step_timeout_s, scheduler_->step_began(), observer_);
     ready.set_value({});
     serve();
     scheduler_->close();  // the backend goes with its thread
+  }
+
+  Status make(const Progress& progress, std::unique_ptr<plan::Backend>& backend, std::optional<Watchdog>& watchdog) {
+    TEAPOT_TRY(backend, load(progress));
+    plans_.emplace(*backend, model_);
+    TEAPOT_CHECK(choose_draft_vocab(*backend));
+    scheduler_.emplace(
+        Scheduler::Workplace{
+            .backend = *backend, .plans = *plans_, .vocabulary = vocabulary_, .queue = queue_, .desk = desk_, .context = limit_.tokens},
+        options_.scheduler, budget_);
+    TEAPOT_CHECK(prepare_plans(*backend));
+    watchdog.emplace(options_.step_timeout_s, scheduler_->step_began(), observer_);
+    return {};
   }
 
   // Of a number that may be none, or left to the engine.

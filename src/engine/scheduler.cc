@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/log.h"
+
 namespace teapot::engine {
 namespace {
 
@@ -100,7 +102,10 @@ void Scheduler::begin(Sequence& sequence) {
     hit = cache_.find(sequence.request().prompt, limit);
     if (begin_with_another(sequence, hit ? hit->tokens : 0)) return;
   }
-  begin_from(sequence, hit ? fork(hit->slot, hit->tokens, sequence.room) : open(sequence.room), hit ? hit->tokens : 0);
+  if (!hit) return begin_from(sequence, open(sequence.room), 0);
+  auto slot = fork(hit->slot, hit->tokens, sequence.room);
+  if (!slot && give_back(slot.error())) return begin_from(sequence, open(sequence.room), 0);  // what was hit is gone, too
+  begin_from(sequence, std::move(slot), hit->tokens);
 }
 
 bool Scheduler::begin_with_another(Sequence& sequence, uint32_t cached) {
@@ -120,21 +125,36 @@ bool Scheduler::begin_with_another(Sequence& sequence, uint32_t cached) {
   sequence.waits_on = best;
   sequence.fork_at = longest;
   if (best->slot && best->committed >= longest) {
-    begin_from(sequence, fork(*best->slot, longest, sequence.room), longest);
+    begin_from(sequence, fork_running(*best, longest, sequence.room), longest);
   } else {
     best->cuts.insert(longest);
   }
   return true;
 }
 
+// When the system refuses memory, running sequences have it before prefixes do.
+bool Scheduler::give_back(const Error& error) {
+  if (error.kind != ErrorKind::kMemory || cache_.bytes() == 0) return false;
+  log::warn("{}; the prefix cache gives back its {} bytes", error.message, cache_.bytes());
+  cache_.clear();
+  return true;
+}
+
 Result<plan::SlotId> Scheduler::open(uint32_t tokens) {
   const auto slice = recorder_.slice("alloc", "open slot");
-  return backend_.open_slot(tokens);
+  auto slot = backend_.open_slot(tokens);
+  return slot || !give_back(slot.error()) ? slot : backend_.open_slot(tokens);
 }
 
 Result<plan::SlotId> Scheduler::fork(plan::SlotId from, uint32_t position, uint32_t tokens) {
   const auto slice = recorder_.slice("copy", "fork slot");
   return backend_.fork_slot(from, position, tokens);
+}
+
+// Of a sequence that runs: it is there whatever the cache gives back.
+Result<plan::SlotId> Scheduler::fork_running(const Sequence& from, uint32_t position, uint32_t tokens) {
+  auto slot = fork(*from.slot, position, tokens);
+  return slot || !give_back(slot.error()) ? slot : fork(*from.slot, position, tokens);
 }
 
 void Scheduler::begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32_t cached) {

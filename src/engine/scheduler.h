@@ -75,6 +75,8 @@ class Scheduler {
   bool begin_with_another(Sequence& sequence, uint32_t cached);
   Result<plan::SlotId> open(uint32_t tokens);
   Result<plan::SlotId> fork(plan::SlotId from, uint32_t position, uint32_t tokens);
+  Result<plan::SlotId> fork_running(const Sequence& from, uint32_t position, uint32_t tokens);
+  bool give_back(const Error& error);
   void begin_from(Sequence& sequence, Result<plan::SlotId> slot, uint32_t cached);
   void dismiss(const std::shared_ptr<Job>& job, FinishReason reason, const std::optional<Error>& error = {});
   void sweep();

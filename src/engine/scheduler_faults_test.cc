@@ -146,6 +146,21 @@ TEST(SchedulerFaults, AChoiceThatCannotBeForked) {
   server.check_idle();
 }
 
+// The system refuses what the prefix cache still holds: who waits comes before it.
+TEST(SchedulerFaults, PrefixesGiveTheirMemoryBackWhenTheSystemRefusesMore) {
+  FakeServer server({.backend = {.sizes = {.own_bytes = 100, .page_bytes = 10, .memory_bytes = 400}}});
+  for (int i = 0; i < 6; ++i) {
+    const auto reply = server.submit(greedy(some_tokens(20, i), 5));
+    server.run();
+    expect_right(reply, some_tokens(20, i));
+  }
+  const auto again = server.submit(greedy(some_tokens(20, 5), 5), 3);  // forks, one from a prefix and two from a sequence
+  server.run();
+  expect_right(again, some_tokens(20, 5));
+  for (size_t i = 1; i < 3; ++i) EXPECT_EQ(again.ids(i), again.ids(0));
+  server.check_idle();
+}
+
 TEST(SchedulerFaults, ACheckpointThatCannotBeForkedIsDoneWithout) {
   FakeServer server(small_steps());
   const auto reply = server.submit(greedy(some_tokens(600, 1), 5));

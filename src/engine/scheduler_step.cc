@@ -173,7 +173,7 @@ void Scheduler::at_cut(Sequence& sequence) {
     if (backend_.recurrent() && other->fork_at < at) {  // this one had to begin anew, and found a longer state than they share
       begin(*other);
     } else {
-      begin_from(*other, fork(*sequence.slot, other->fork_at, other->room), other->fork_at);
+      begin_from(*other, fork_running(sequence, other->fork_at, other->room), other->fork_at);
     }
   }
   if (!backend_.recurrent() || at >= sequence.prompt || !sequence.cuts.contains(at) || !caches(sequence)) return;
@@ -195,7 +195,7 @@ void Scheduler::begin_siblings(Sequence& sequence, uint32_t result) {
   sequence.siblings.clear();
   for (size_t i = first; i < joining_.size(); ++i) {
     Sequence& sibling = *joining_[i];
-    const auto slot = fork(*sequence.slot, sequence.committed, sibling.room);
+    const auto slot = fork_running(sequence, sequence.committed, sibling.room);
     if (!slot) {
       end(sibling, FinishReason::kError, slot.error());
       continue;

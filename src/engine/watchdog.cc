@@ -31,7 +31,7 @@ void Watchdog::watch() {
     const double seconds = std::chrono::duration<double>(steady_clock::now().time_since_epoch() - steady_clock::duration(began)).count();
     if (seconds < timeout_s_) continue;
     reported = began;
-    log::error("a step has taken {:.1f} s so far; the limit is {:.1f} s", seconds, timeout_s_);
+    log::error("a step has taken {:.3g} s so far; the limit is {:.3g} s", seconds, timeout_s_);
     if (observer_) observer_->on_stall(seconds);
   }
 }

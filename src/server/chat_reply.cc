@@ -8,7 +8,6 @@ void ChatReply::add(ReplyStep step) {
   choice.parsed.add(std::move(step.deltas));
   if (!step.finish) return;
   usage_.add(step.finish->timings, step.reasoning_tokens);
-  timings_ = step.finish->timings;
   choice.finish = std::move(step.finish);
 }
 
@@ -25,6 +24,7 @@ Json ChatReply::choice_json(uint32_t index) const {
   Json json = {{"index", index}, {"message", std::move(message)}};
   json["logprobs"] = wants_logprobs_ ? Json{{"content", choice.logprobs}} : Json(nullptr);
   json["finish_reason"] = finish_reason_name(choice.finish->reason, !parsed.tool_calls.empty());
+  if (choices_.size() > 1) json["timings"] = timings_json(choice.finish->timings);
   return json;
 }
 
@@ -33,7 +33,7 @@ Json ChatReply::whole() const {
   for (uint32_t index = 0; index < choices_.size(); ++index) list.push_back(choice_json(index));
   Json reply = envelope(head_, "", std::move(list));
   reply["usage"] = usage_json(usage_);
-  reply["timings"] = timings_json(timings_);
+  if (choices_.size() == 1) reply["timings"] = timings_json(choices_.front().finish->timings);
   return reply;
 }
 

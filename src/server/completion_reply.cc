@@ -17,7 +17,6 @@ void CompletionReply::add(ReplyStep step) {
   choice.text += take(step);
   if (!step.finish) return;
   usage_.add(step.finish->timings, step.reasoning_tokens);
-  timings_ = step.finish->timings;
   choice.finish = std::move(step.finish);
 }
 
@@ -34,10 +33,11 @@ Json CompletionReply::whole() const {
     const Choice& choice = choices_[index];
     list.push_back(choice_json(index, choice.text, wants_logprobs_ ? choice.logprobs.json() : Json(nullptr),
                                finish_reason_name(choice.finish->reason, false)));
+    if (choices_.size() > 1) list.back()["timings"] = timings_json(choice.finish->timings);
   }
   Json reply = envelope(head_, "", std::move(list));
   reply["usage"] = usage_json(usage_);
-  reply["timings"] = timings_json(timings_);
+  if (choices_.size() == 1) reply["timings"] = timings_json(choices_.front().finish->timings);
   return reply;
 }
 

@@ -44,7 +44,6 @@ class CompletionReply : public ReplyFormat {
   std::vector<Choice> choices_;
   Usage usage_;
   uint32_t streamed_tokens_ = 0;  // of all choices
-  engine::Timings timings_;       // of the choice that ended last
 };
 
 }  // namespace teapot::server

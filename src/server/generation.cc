@@ -81,6 +81,7 @@ ApiResult<std::unique_ptr<Generation>> Generation::start(Exchange& exchange, Loa
     return std::unexpected(api_error(id.error()));
   }
   generation->id_ = *id;
+  exchange.set_request_id(static_cast<uint64_t>(*id));
   exchange.on_gone([engine = model.engine.get(), id = *id, channel] {
     engine->cancel(id);
     channel->abort();

@@ -62,6 +62,9 @@ class Exchange {
   virtual bool gone() const = 0;
   virtual void on_gone(std::function<void()> callback) = 0;
 
+  // What the log and /v1/status call the request: goes with its reply, as X-Request-Id.
+  virtual void set_request_id(uint64_t id) = 0;
+
   virtual asio::awaitable<void> reply(HttpReply reply) = 0;
 
   // Server-sent events: headers at once, then any number of writes, then the end. False: the client has gone.

@@ -79,6 +79,7 @@ asio::awaitable<bool> Connection::serve_one() {
   parser.body_limit(context_->limits.body_bytes);
   ++exchange_;
   request_ = {};
+  request_id_.reset();
   answered_ = false;
   keep_alive_ = false;
   gone_callback_ = nullptr;
@@ -171,13 +172,15 @@ asio::awaitable<bool> Connection::send(std::string bytes) {
   co_return !gone_;
 }
 
+std::string Connection::request_id_line() const { return request_id_ ? fmt::format("X-Request-Id: {}\r\n", *request_id_) : ""; }
+
 asio::awaitable<void> Connection::reply(HttpReply reply) {
   answered_ = true;
   if (reply.close) keep_alive_ = false;
   std::string bytes = head(reply.status, http_1_0_, keep_alive_);
   bytes += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", reply.content_type, reply.body.size());
   for (const auto& [name, value] : reply.headers) bytes += fmt::format("{}: {}\r\n", name, value);
-  bytes += "\r\n";
+  bytes += request_id_line() + "\r\n";
   if (request_.method != "HEAD") bytes += reply.body;
   co_await send(std::move(bytes));
 }
@@ -188,7 +191,7 @@ asio::awaitable<bool> Connection::begin_events() {
   std::string bytes = head(200, http_1_0_, keep_alive_);
   bytes += "Content-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";
   if (!http_1_0_) bytes += "Transfer-Encoding: chunked\r\n";
-  bytes += "\r\n";
+  bytes += request_id_line() + "\r\n";
   co_return co_await send(std::move(bytes));
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -61,6 +62,8 @@ class Connection : public std::enable_shared_from_this<Connection>, private Exch
   bool gone() const override { return gone_; }
   void on_gone(std::function<void()> callback) override;
   asio::awaitable<void> reply(HttpReply reply) override;
+  void set_request_id(uint64_t id) override { request_id_ = id; }
+  std::string request_id_line() const;
   asio::awaitable<bool> begin_events() override;
   asio::awaitable<bool> write_events(std::string bytes) override;
   asio::awaitable<void> end_events() override;
@@ -79,6 +82,7 @@ class Connection : public std::enable_shared_from_this<Connection>, private Exch
   uint64_t exchange_ = 0;  // counts requests: a late watcher of an earlier one does nothing
   bool http_1_0_ = false;
   bool keep_alive_ = false;
+  std::optional<uint64_t> request_id_;
   bool answered_ = false;  // a reply or the head of a stream has gone out
   bool in_handler_ = false;
   bool winding_down_ = false;

@@ -1,13 +1,15 @@
 #include "server/model_service.h"
 
-namespace teapot::server {
+#include "base/refusal.h"
 
+namespace teapot::server {
 ModelService::ModelService(Loader loader, std::function<void(Status)> loaded) {
   thread_ = std::thread([this, loader = std::move(loader), loaded = std::move(loaded)] {
-    auto model = loader([this](uint64_t done, uint64_t total) {
+    const auto progress = [this](uint64_t done, uint64_t total) {
       total_ = total;
       done_ = done;
-    });
+    };
+    auto model = or_refusal("the model", [&] { return loader(progress); });
     if (!model) {
       loaded(std::unexpected(model.error()));
       return;

@@ -7,12 +7,18 @@
 
 namespace teapot::server {
 
+namespace {
+
+std::string known(bool there, double ms) { return there ? fmt::format("{:.3f}", ms) : "-"; }
+
+}  // namespace
+
 std::string reply_line(const engine::ReplyRecord& reply) {
   const engine::Timings& t = reply.timings;
   std::string line =
-      fmt::format("request id={} choice={} prompt={} cached={} completion={} queue_ms={:.3f} ttft_ms={:.3f} tpot_ms={:.3f} finish={}",
-                  reply.request, reply.choice, t.prompt_tokens, t.cached_tokens, t.completion_tokens, t.queue_ms, t.ttft_ms(), t.tpot_ms(),
-                  finish_label(reply.reason));
+      fmt::format("request id={} choice={} prompt={} cached={} completion={} queue_ms={:.3f} ttft_ms={} tpot_ms={} finish={}",
+                  reply.request, reply.choice, t.prompt_tokens, t.cached_tokens, t.completion_tokens, t.queue_ms,
+                  known(t.completion_tokens > 0, t.ttft_ms()), known(t.completion_tokens > 1, t.tpot_ms()), finish_label(reply.reason));
   if (!reply.error.empty()) line += fmt::format(" error={:?}", reply.error);
   return line;
 }

@@ -13,6 +13,8 @@ TEST(RequestLog, AReplyIsOneLineOfKeysAndValues) {
       .error = {}};
   EXPECT_EQ(reply_line(reply),
             "request id=7 choice=1 prompt=12 cached=8 completion=5 queue_ms=1.500 ttft_ms=3.500 tpot_ms=2.500 finish=stop");
+  reply.timings.completion_tokens = 0;
+  EXPECT_NE(reply_line(reply).find(" ttft_ms=- tpot_ms=- "), std::string::npos) << reply_line(reply);
   reply.reason = engine::FinishReason::kError;
   reply.error = "a \"bad\"\nthing";
   EXPECT_TRUE(reply_line(reply).ends_with(R"( finish=error error="a \"bad\"\nthing")")) << reply_line(reply);
