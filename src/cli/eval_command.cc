@@ -62,8 +62,7 @@ Result<EvalServer> connect(const workbench::BenchOptions& options, const std::at
   const workbench::ServerFacts facts = workbench::ask_server(server.endpoint);
   if (facts.unreachable) return fail(ErrorKind::kNotFound, "{}", *facts.unreachable);
   if (facts.models.empty()) {
-    return fail(ErrorKind::kInvalid, "{}: names no model at /v1/models ({}); expected one, or --model NAME", server.endpoint.url(),
-                facts.models_error);
+    return fail(ErrorKind::kInvalid, "{}: {}", server.endpoint.url(), workbench::why_no_model(facts, "--model NAME"));
   }
   server.body.model = facts.models.front();
   return server;

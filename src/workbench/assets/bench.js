@@ -106,7 +106,7 @@
   function tell(load, i) {
     const error = load.error[i] ? ': ' + load.error[i] : '';
     if (!succeeded(load, i)) return `request ${i}, ${data.outcomes[load.outcome[i]]}${error}`;
-    return `request ${i}, ${load.tokens[i]} tokens, TTFT ${show(load.ttft[i])} ms, TPOT ${show(load.tpot[i])} ms`;
+    return `request ${i}, ${load.tokens[i] ?? '-'} tokens, TTFT ${show(load.ttft[i])} ms, TPOT ${show(load.tpot[i])} ms`;
   }
 
   function drawTimeline() {
@@ -150,8 +150,8 @@
   function drawTrace() {
     const load = data.loads[byId('load').value], i = Number(byId('request').value);
     const gaps = load.traces[i] || [], told = load.chunk_tokens[i];
-    // Without the server's word each chunk is taken to bring as many tokens as the next.
-    const each = gaps.length > 0 ? load.tokens[i] / gaps.length : 0;
+    // Without the server's word each chunk is taken to bring as many tokens as the next: one, where there is no usage.
+    const each = load.tokens[i] === null ? 1 : load.tokens[i] / gaps.length;
     const points = [];
     let position = 0;
     gaps.forEach((gap, k) => {

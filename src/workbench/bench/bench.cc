@@ -1,6 +1,7 @@
 #include "workbench/bench/bench.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "workbench/bench/bench_warnings.h"
@@ -33,7 +34,14 @@ Status check(const BenchOptions& options) {
     return fail(ErrorKind::kInvalid, "--min-tokens is {}, more than the {} of --max-tokens", options.body.min_tokens,
                 options.body.max_tokens);
   }
-  return {};
+  if (options.url) {
+    if (const auto endpoint = parse_endpoint(*options.url); !endpoint) return std::unexpected(endpoint.error());
+  }
+  for (const auto& [path, what] : {std::pair{options.model_path, "model"}, {options.tokenizer_path, "tokenizer"}}) {
+    std::error_code ignored;
+    if (path && !std::filesystem::exists(*path, ignored)) return fail(ErrorKind::kNotFound, "{}: there is no such {}", *path, what);
+  }
+  return check_dataset(options.dataset, options.model_path || options.tokenizer_path);
 }
 
 class Bench {
@@ -147,8 +155,7 @@ Status Bench::choose_model(const ServerFacts& facts) {
   if (!body_.model.empty()) return {};
   if (facts.unreachable) return {};
   if (facts.models.empty()) {
-    return fail(ErrorKind::kInvalid, "{}: the server names no model at /v1/models ({}); expected one, or --model NAME", endpoint_.url(),
-                facts.models_error);
+    return fail(ErrorKind::kInvalid, "{}: {}", endpoint_.url(), why_no_model(facts, "--model NAME"));
   }
   body_.model = facts.models.front();
   if (facts.models.size() > 1) {

@@ -165,6 +165,33 @@ TEST_F(BenchRuns, WrongOptionsAreErrors) {
   EXPECT_NE(error(wrong).find("https"), std::string::npos);
 }
 
+TEST_F(BenchRuns, WhatCannotBeMeasuredIsRefusedBeforeTheClientIsMeasured) {
+  BenchEvents events;
+  uint32_t notes = 0;
+  events.note = [&notes](const std::string&) { ++notes; };
+  const auto error = [&events](const BenchOptions& wrong) {
+    const auto run = run_bench(wrong, events);
+    EXPECT_FALSE(run);
+    return run ? "" : run.error().message;
+  };
+  BenchOptions wrong = options("ftp://x");
+  EXPECT_NE(error(wrong).find("does not begin with http://"), std::string::npos);
+  wrong = options("http://127.0.0.1:1");
+  wrong.dataset.dataset = "nope";
+  EXPECT_NE(error(wrong).find("'nope' is not known"), std::string::npos);
+  wrong = options("http://127.0.0.1:1");
+  wrong.dataset.path = "/no/such/prompts";
+  EXPECT_NE(error(wrong).find("/no/such/prompts: there is no such file"), std::string::npos);
+  wrong = options("http://127.0.0.1:1");
+  wrong.url.reset();
+  wrong.model_path = "/no/such/model";
+  EXPECT_NE(error(wrong).find("/no/such/model: there is no such model"), std::string::npos);
+  wrong = options("http://127.0.0.1:1");
+  wrong.tokenizer_path = "/no/such/tokenizer";
+  EXPECT_NE(error(wrong).find("/no/such/tokenizer: there is no such tokenizer"), std::string::npos);
+  EXPECT_EQ(notes, 0u);
+}
+
 TEST(Overhead, IsSmallAndMeasured) {
   const auto overhead = measure_overhead(8, {});
   ASSERT_TRUE(overhead) << overhead.error().message;

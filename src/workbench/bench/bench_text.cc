@@ -11,6 +11,7 @@ namespace teapot::workbench {
 namespace {
 
 constexpr size_t kName = 18, kWhich = 6, kColumn = 12;
+constexpr size_t kTimeName = 15, kTimeColumn = 9;
 constexpr size_t kLoadsABlock = 6;  // columns that fit beside the names
 
 class Painter {
@@ -41,6 +42,22 @@ std::string table(std::span<const BenchRun::Load> loads, const Painter& paint) {
     out += '\n';
   }
   return out;
+}
+
+std::string time_table(std::span<const BenchRun::Load> loads, const Painter& paint) {
+  const std::vector<TimeRow> rows = time_rows(loads);
+  if (rows.empty()) return "";
+  size_t load_width = 0;
+  for (const TimeRow& row : rows) load_width = std::max(load_width, row.load.size());
+  std::string out(kTimeName + load_width, ' ');
+  for (const std::string_view name : kTimeHeads) out += paint.bold(fmt::format("{:>{}}", name, kTimeColumn));
+  out += '\n';
+  for (const TimeRow& row : rows) {
+    out += fmt::format("{:<{}}{:<{}}", row.name, kTimeName, row.load, load_width);
+    for (const std::string& cell : row.cells) out += fmt::format("{:>{}}", cell, kTimeColumn);
+    out += '\n';
+  }
+  return out + "\n";
 }
 
 std::string failures(const BenchRun& run, const Painter& paint) {
@@ -86,6 +103,7 @@ std::string to_text(const BenchRun& run, bool color) {
   for (size_t at = 0; at < loads.size(); at += kLoadsABlock) {
     out += table(loads.subspan(at, std::min(kLoadsABlock, loads.size() - at)), paint) + "\n";
   }
+  out += time_table(loads, paint);
   out += failures(run, paint) + warnings(run, paint);
   const std::string under_which = conditions(run.conditions);
   if (!under_which.empty()) out += paint.bold("Conditions\n") + under_which + "\n";

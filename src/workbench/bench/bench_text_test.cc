@@ -13,7 +13,10 @@ namespace {
 bool has(const std::string& text, const std::string& piece) { return text.find(piece) != text.npos; }
 
 TEST(BenchText, EveryLineFitsAHundredColumns) {
-  std::istringstream lines(to_text(run_for_tests({1, 2, 4, 8, 16, 32, 64}, 20, 16), false));
+  BenchRun run = run_for_tests({1, 2, 4, 8, 16, 32, 65535}, 20, 16);
+  run.loads[6].summary.rate = 1234.5;
+  run.loads[6].summary.latency_ms.max = 7'654'321;
+  std::istringstream lines(to_text(run, false));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(columns(line), 100) << line;
 }
 
@@ -32,6 +35,39 @@ TEST(BenchText, ShowsFiguresFailuresWarningsConditionsAndFormulas) {
   }
   EXPECT_FALSE(has(text, "\x1b"));
   EXPECT_FALSE(has(text, "split, fused")) << "levers are for the other reports";
+}
+
+TEST(BenchText, TimesHaveAllTheirPercentilesAndTheLeastAndTheMost) {
+  std::vector<RequestRecord> records;
+  for (const double ms : {10, 1, 4, 2, 3}) {
+    records.push_back(reply({.chunks_ms = {ms, 2 * ms}, .last_ms = 2 * ms, .end_ms = 3 * ms, .tokens = 2}));
+  }
+  BenchRun run;
+  run.loads.push_back({summarise(load_of(records, 4)), load_of(records, 4)});
+  const std::string text = to_text(run, false);
+  for (const char* line : {"                      mean      p50      p90      p95      p99      min      max\n",
+                           "TTFT ms        c=4     4.00     3.00     7.60     8.80     9.76     1.00    10.00\n",
+                           "TPOT ms        c=4     4.00     3.00     7.60     8.80     9.76     1.00    10.00\n",
+                           "ITL ms a chunk c=4     4.00     3.00     7.60     8.80     9.76     1.00    10.00\n",
+                           "latency ms     c=4    12.00     9.00    22.80    26.40    29.28     3.00    30.00\n"}) {
+    EXPECT_TRUE(has(text, line)) << line << text;
+  }
+}
+
+TEST(BenchText, WithoutUsageTokensAreUnknown) {
+  BenchRun run = run_for_tests({1, 4}, 4, 16);
+  for (RequestRecord& record : run.loads[0].result.records) {
+    record.has_usage = false;
+    record.prompt_tokens = record.completion_tokens = 0;
+  }
+  run.loads[1].result.records[0].has_usage = false;
+  run.loads[1].result.records[0].completion_tokens = 0;
+  for (BenchRun::Load& load : run.loads) load.summary = summarise(load.result);
+  const std::string text = to_text(run, false);
+  for (const char* line : {"tokens a chunk    mean             -        1.00\n", "output tokens     mean             -        16.0\n",
+                           "output tok/s                       -           -\n", "total tok/s                        -           -\n"}) {
+    EXPECT_TRUE(has(text, line)) << line << text;
+  }
 }
 
 TEST(BenchText, WarningsAndFailuresAreRed) {

@@ -11,7 +11,7 @@ namespace {
 // More of its threads' time than this, and tokens may have waited for the client.
 constexpr double kBusyShare = 0.5;
 
-// "c = 4: 3 of 80 requests failed (stalled): nothing came for 1000 ms": one line a kind, with its first message.
+// "c = 4: 3 of 80 requests failed (stalled): no token came for 1000 ms": one line a kind, with its first message.
 void add_failures(const LoadResult& load, const std::string& where, std::vector<std::string>& warnings) {
   std::array<uint32_t, kOutcomeNames.size()> counts{};
   std::array<const RequestRecord*, kOutcomeNames.size()> first{};
@@ -47,9 +47,9 @@ std::vector<std::string> load_warnings(const LoadResult& load, bool streamed, ui
   const std::string where = fmt::format("c = {}: ", load.parallel);
   add_failures(load, where, warnings);
   add_cache(load, shared_tokens, where, warnings);
-  const auto untold = std::ranges::count_if(
-      load.records, [](const RequestRecord& record) { return record.outcome == Outcome::kOk && record.completion_tokens == 0; });
-  if (untold > 0) warnings.push_back(fmt::format("{}{} replies without usage: their TPOT is not known", where, untold));
+  const auto untold =
+      std::ranges::count_if(load.records, [](const RequestRecord& record) { return record.outcome == Outcome::kOk && !record.has_usage; });
+  if (untold > 0) warnings.push_back(fmt::format("{}{} replies without usage: their tokens and TPOT are not known", where, untold));
   const auto unseen = std::ranges::count_if(
       load.records, [](const RequestRecord& record) { return record.outcome == Outcome::kOk && record.chunks.empty(); });
   if (streamed && unseen > 0) warnings.push_back(fmt::format("{}{} replies without text: they have no TTFT", where, unseen));

@@ -31,7 +31,7 @@ std::string request_head(const Endpoint& endpoint) {
   return head;
 }
 
-int64_t after(std::chrono::milliseconds time) { return client_now_ns() + std::chrono::nanoseconds(time).count(); }
+int64_t after(std::chrono::milliseconds time, int64_t since_ns) { return since_ns + std::chrono::nanoseconds(time).count(); }
 
 }  // namespace
 
@@ -63,7 +63,7 @@ bool ClientConnection::still_open() {
 }
 
 asio::awaitable<bool> ClientConnection::connect(RequestRecord& record) {
-  deadline_ns_ = after(options_.connect_timeout);
+  deadline_ns_ = after(options_.connect_timeout, client_now_ns());
   const auto [error, address] = co_await asio::async_connect(socket_, addresses_, kTuple);
   if (!error && !timed_out_ && !cancelled_) {
     error_code ignored;
@@ -87,17 +87,19 @@ asio::awaitable<void> ClientConnection::transfer(const LoadRequest& request, Req
   ReplyReader reader(request, options_.keep_text, record);
   const std::string head = head_ + fmt::format("Content-Length: {}\r\n\r\n", request.body.size());
   const std::array<asio::const_buffer, 2> message = {asio::buffer(head), asio::buffer(request.body)};
-  deadline_ns_ = after(options_.token_timeout);
   record.start_ns = client_now_ns();
+  deadline_ns_ = after(options_.token_timeout, record.start_ns);
   // A server may answer before it has read everything (an error): what it says is read even if the writing failed.
   const auto [write_error, written] = co_await asio::async_write(socket_, message, kTuple);
+  const int64_t sent_ns = client_now_ns();
   while (!reader.done()) {
-    const std::chrono::milliseconds patience = reader.told() ? std::min(kMessageEnd, options_.token_timeout) : options_.token_timeout;
-    deadline_ns_ = after(patience);
+    // A server that keeps the connection busy without a token has stalled all the same.
+    const int64_t since_ns = std::max(sent_ns, reader.progress_ns());
+    deadline_ns_ = after(reader.told() ? std::min(kMessageEnd, options_.token_timeout) : options_.token_timeout, since_ns);
     const auto [read_error, bytes] = co_await socket_.async_read_some(asio::buffer(buffer_), kTuple);
     const int64_t at_ns = client_now_ns();
     if (read_error) {
-      end(reader, write_error ? write_error.message() : read_error.message());
+      end(reader, since_ns, write_error ? write_error.message() : read_error.message());
       break;
     }
     // Users whose sockets are readable now read, and note their times, before this one's bytes are looked at.
@@ -107,12 +109,12 @@ asio::awaitable<void> ClientConnection::transfer(const LoadRequest& request, Req
   if (!reader.reusable()) close();
 }
 
-void ClientConnection::end(ReplyReader& reader, std::string_view why) const {
+void ClientConnection::end(ReplyReader& reader, int64_t waiting_since_ns, std::string_view why) const {
   const int64_t now_ns = client_now_ns();
   if (cancelled_) {
     reader.give_up(Outcome::kCancelled, "the run was stopped", now_ns);
   } else if (timed_out_) {
-    reader.give_up(Outcome::kStalled, fmt::format("nothing came for {} ms", options_.token_timeout.count()), now_ns);
+    reader.stall(waiting_since_ns, now_ns);
   } else {
     reader.end_of_stream(now_ns, why);
   }

@@ -42,7 +42,7 @@ class ClientConnection {
   bool still_open();
   void close();
   // Why the socket's operation failed: our own doing, or the network's.
-  void end(ReplyReader& reader, std::string_view why) const;
+  void end(ReplyReader& reader, int64_t waiting_since_ns, std::string_view why) const;
 
   const Endpoint& endpoint_;
   const boost::asio::ip::tcp::resolver::results_type& addresses_;
@@ -52,7 +52,7 @@ class ClientConnection {
   std::array<char, 64 * 1024> buffer_;
 
   const RequestRecord* running_ = nullptr;
-  int64_t deadline_ns_ = 0;  // of the operation in progress; 0: none
+  int64_t deadline_ns_ = 0;  // of what is waited for; 0: nothing
   bool timed_out_ = false, cancelled_ = false;
 };
 

@@ -36,7 +36,7 @@ std::string fault_of(const Turn& turn, uint32_t parallel, const TurnFigures& fig
     return fmt::format("{} with {} users: {} of {} requests failed: {}", server, parallel, figures.failed, figures.requests, figures.fault);
   }
   if (figures.tpot_ms > 0 && figures.ttft_ms > 0) return "";
-  return fmt::format("{} with {} users: no reply of two tokens, so no time per token", server, parallel);
+  return fmt::format("{} with {} users: {}, so no time per token", server, parallel, figures.untimed);
 }
 
 // Both turns at each load, until a fault or a stop.

@@ -34,6 +34,7 @@ Result<std::unique_ptr<ComparedServers>> ComparedServers::open(const CompareServ
   for (const ServerChoice& choice : options.servers) {
     if (!tokenizer) tokenizer = choice.model_path;
   }
+  TEAPOT_CHECK(check_dataset(options.dataset, tokenizer.has_value()));
   if (tokenizer) {
     TEAPOT_TRY(compared->text_, engine::TextAssets::load(*tokenizer));
   }
@@ -74,8 +75,7 @@ Status ComparedServers::connect(Server& server, const ServerChoice& choice, cons
   server.body.model = choice.model;
   if (choice.model.empty()) {
     if (facts.models.empty()) {
-      return fail(ErrorKind::kInvalid, "{}: names no model at /v1/models ({}); expected one, or its name as an option",
-                  server.endpoint.url(), facts.models_error);
+      return fail(ErrorKind::kInvalid, "{}: {}", server.endpoint.url(), why_no_model(facts, "its name as an option"));
     }
     server.body.model = facts.models.front();
   }

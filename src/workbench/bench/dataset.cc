@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 
 #include "workbench/bench/dataset_file.h"
@@ -15,12 +16,12 @@ namespace {
 constexpr std::array<std::string_view, 5> kDatasets = {"random", "openqa", "line_by_line", "gsm8k", "custom"};
 constexpr uint32_t kAttempts = 64;
 
+bool filters_lengths(const DatasetOptions& options) {
+  return options.min_prompt_length > 0 || options.max_prompt_length != DatasetOptions{}.max_prompt_length;
+}
+
 Result<std::vector<Prompt>> random_prompts(const DatasetOptions& options, const engine::TextAssets* text, const BodyOptions& body,
                                            uint32_t count, uint32_t first) {
-  if (options.path) return fail(ErrorKind::kInvalid, "the dataset 'random' takes no file, found {}", *options.path);
-  if (text == nullptr) {
-    return fail(ErrorKind::kInvalid, "the dataset 'random' needs the model's tokenizer and chat template: --tokenizer-path DIR");
-  }
   TEAPOT_TRY(const RandomPrompts random, RandomPrompts::make(options, *text, body));
   std::vector<Prompt> prompts;
   std::set<std::string> seen;  // prompts of a word or two can meet
@@ -42,13 +43,6 @@ Result<std::vector<Prompt>> random_prompts(const DatasetOptions& options, const 
 // Tokens are counted where there is a tokenizer; lengths are filtered as evalscope does it.
 Result<std::vector<Prompt>> file_prompts(const DatasetOptions& options, const engine::TextAssets* text, const BodyOptions& body,
                                          uint32_t count, uint32_t first) {
-  if (!options.path) return fail(ErrorKind::kInvalid, "the dataset '{}' needs a file: --dataset-path", options.dataset);
-  if (options.prefix_length != 0)
-    return fail(ErrorKind::kInvalid, "--prefix-length is for the dataset 'random', found it with '{}'", options.dataset);
-  const bool filtered = options.min_prompt_length > 0 || options.max_prompt_length != DatasetOptions{}.max_prompt_length;
-  if (filtered && text == nullptr) {
-    return fail(ErrorKind::kInvalid, "--min-prompt-length and --max-prompt-length count tokens: they need --tokenizer-path DIR");
-  }
   TEAPOT_TRY(std::vector<Prompt> all, read_dataset_file(options.dataset, *options.path, body));
   std::vector<Prompt> prompts;
   uint32_t fitting = 0;
@@ -64,19 +58,37 @@ Result<std::vector<Prompt>> file_prompts(const DatasetOptions& options, const en
   }
   if (prompts.size() < count) {
     return fail(ErrorKind::kInvalid, "{}: found {} prompts{}; expected at least {}, so that none is sent twice", *options.path, fitting,
-                filtered ? " of the lengths asked for" : "", uint64_t{first} + count);
+                filters_lengths(options) ? " of the lengths asked for" : "", uint64_t{first} + count);
   }
   return prompts;
 }
 
 }  // namespace
 
-Result<std::vector<Prompt>> make_prompts(const DatasetOptions& options, const engine::TextAssets* text, const BodyOptions& body,
-                                         uint32_t count, uint32_t first) {
+Status check_dataset(const DatasetOptions& options, bool has_tokenizer) {
   if (std::ranges::find(kDatasets, options.dataset) == kDatasets.end()) {
     return fail(ErrorKind::kUnsupported, "the dataset '{}' is not known; expected random, openqa, line_by_line, gsm8k or custom",
                 options.dataset);
   }
+  if (options.dataset == "random") {
+    if (options.path) return fail(ErrorKind::kInvalid, "the dataset 'random' takes no file, found {}", *options.path);
+    if (has_tokenizer) return {};
+    return fail(ErrorKind::kInvalid, "the dataset 'random' needs the model's tokenizer and chat template: --tokenizer-path DIR");
+  }
+  if (!options.path) return fail(ErrorKind::kInvalid, "the dataset '{}' needs a file: --dataset-path", options.dataset);
+  if (options.prefix_length != 0)
+    return fail(ErrorKind::kInvalid, "--prefix-length is for the dataset 'random', found it with '{}'", options.dataset);
+  if (filters_lengths(options) && !has_tokenizer) {
+    return fail(ErrorKind::kInvalid, "--min-prompt-length and --max-prompt-length count tokens: they need --tokenizer-path DIR");
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(*options.path, ignored)) return fail(ErrorKind::kNotFound, "{}: there is no such file", *options.path);
+  return {};
+}
+
+Result<std::vector<Prompt>> make_prompts(const DatasetOptions& options, const engine::TextAssets* text, const BodyOptions& body,
+                                         uint32_t count, uint32_t first) {
+  TEAPOT_CHECK(check_dataset(options, text != nullptr));
   if (options.dataset == "random") return random_prompts(options, text, body, count, first);
   return file_prompts(options, text, body, count, first);
 }

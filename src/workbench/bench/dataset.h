@@ -41,6 +41,9 @@ struct BodyOptions {
   Json extra_args = Json::object();  // merged into the body last
 };
 
+// What is wrong before any prompt is made: a name that is not known, a file that is not there, lengths without a tokenizer.
+Status check_dataset(const DatasetOptions& options, bool has_tokenizer);
+
 // count different prompts; `first` numbers them on, so that two calls of one seed share none. text: tokenizer and template of the model
 // under test, needed by `random` and wherever lengths are asked for. kInvalid where a length can't be met, kNotFound without the file.
 Result<std::vector<Prompt>> make_prompts(const DatasetOptions& options, const engine::TextAssets* text, const BodyOptions& body,

@@ -7,11 +7,15 @@ namespace teapot::workbench {
 namespace {
 
 using Loads = std::span<const BenchRun::Load>;
-using Figure = std::pair<const char*, double Distribution::*>;
 
-constexpr std::array<Figure, 4> kFour = {
-    {{"mean", &Distribution::mean}, {"p50", &Distribution::p50}, {"p90", &Distribution::p90}, {"p99", &Distribution::p99}}};
-constexpr std::array kThree = {kFour[0], kFour[1], kFour[3]};
+using Time = std::pair<const char*, Distribution LoadSummary::*>;
+constexpr std::array<Time, 4> kTimes = {{{"TTFT ms", &LoadSummary::ttft_ms},
+                                         {"TPOT ms", &LoadSummary::tpot_ms},
+                                         {"ITL ms a chunk", &LoadSummary::itl_ms},
+                                         {"latency ms", &LoadSummary::latency_ms}}};
+constexpr std::array<double Distribution::*, kTimeHeads.size()> kTimeFigures = {&Distribution::mean, &Distribution::p50, &Distribution::p90,
+                                                                                &Distribution::p95,  &Distribution::p99, &Distribution::min,
+                                                                                &Distribution::max};
 
 class Rows {
  public:
@@ -30,21 +34,6 @@ class Rows {
     if (any) rows.push_back(std::move(row));
   }
 
-  void add_all(std::string name, Distribution LoadSummary::* member, std::span<const Figure> figures) {
-    for (const auto& [which, value] : figures) {
-      const size_t before = rows.size();
-      add(name, which, [&](const LoadSummary& summary) {
-        const Distribution& all = summary.*member;
-        return all.count == 0 ? std::string() : figure(all.*value);
-      });
-      if (rows.size() > before) name.clear();
-    }
-  }
-
-  void add_figure(const std::string& name, double LoadSummary::* member) {
-    add(name, "", [&](const LoadSummary& summary) { return figure(summary.*member); });
-  }
-
   std::vector<FigureRow> rows;
 
  private:
@@ -52,6 +41,12 @@ class Rows {
 };
 
 std::string share(double part, double whole) { return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : ""; }
+
+// Tokens are known of replies with usage only.
+std::string mean_tokens(const LoadSummary& summary, double mean) {
+  return summary.without_usage < summary.succeeded ? fmt::format("{:.1f}", mean) : "-";
+}
+std::string token_rate(const LoadSummary& summary, double rate) { return summary.without_usage == 0 ? figure(rate) : "-"; }
 
 }  // namespace
 
@@ -77,27 +72,40 @@ std::vector<FigureRow> figure_rows(Loads loads) {
   for (size_t i = 0; i < loads.size() && table.rows.size() > 1; ++i) {
     table.rows.back().bad[i] = loads[i].summary.succeeded < loads[i].summary.requests;
   }
-  table.add_all("TTFT ms", &LoadSummary::ttft_ms, kThree);
-  table.add_all("TPOT ms", &LoadSummary::tpot_ms, kFour);
-  table.add_all("ITL ms a chunk", &LoadSummary::itl_ms, kThree);
-  table.add_all("latency ms", &LoadSummary::latency_ms, kThree);
   table.add("tokens a chunk", "mean", [](const LoadSummary& summary) {
-    return summary.chunk_tokens.count == 0 ? "" : fmt::format("{:.2f}", summary.chunk_tokens.mean);
+    return summary.chunk_tokens.count == 0 ? "-" : fmt::format("{:.2f}", summary.chunk_tokens.mean);
   });
-  table.add("prompt tokens", "mean", [](const LoadSummary& summary) { return fmt::format("{:.1f}", summary.prompt_tokens); });
-  table.add("output tokens", "mean", [](const LoadSummary& summary) { return fmt::format("{:.1f}", summary.completion_tokens); });
-  table.add_figure("output tok/s", &LoadSummary::output_tok_s);
-  table.add_figure("total tok/s", &LoadSummary::total_tok_s);
-  table.add_figure("requests/s", &LoadSummary::requests_s);
+  table.add("prompt tokens", "mean", [](const LoadSummary& summary) { return mean_tokens(summary, summary.prompt_tokens); });
+  table.add("output tokens", "mean", [](const LoadSummary& summary) { return mean_tokens(summary, summary.completion_tokens); });
+  table.add("output tok/s", "", [](const LoadSummary& summary) { return token_rate(summary, summary.output_tok_s); });
+  table.add("total tok/s", "", [](const LoadSummary& summary) { return token_rate(summary, summary.total_tok_s); });
+  table.add("requests/s", "", [](const LoadSummary& summary) { return figure(summary.requests_s); });
   table.add("drafts accepted", "", [](const LoadSummary& summary) {
     return share(static_cast<double>(summary.accepted.value_or(0)), static_cast<double>(summary.drafted.value_or(0)));
   });
   table.add("prompt tokens cached", "", [](const LoadSummary& summary) {
     if (!summary.cached_tokens) return std::string();
-    return share(static_cast<double>(*summary.cached_tokens), summary.prompt_tokens * summary.succeeded);
+    return share(static_cast<double>(*summary.cached_tokens), summary.prompt_tokens * (summary.succeeded - summary.without_usage));
   });
   table.add("client CPU", "", [](const LoadSummary& summary) { return fmt::format("{:.1f} %", 100 * summary.client_cpu_share); });
   return std::move(table.rows);
+}
+
+std::vector<TimeRow> time_rows(Loads loads) {
+  const std::vector<std::string> names = load_names(loads);
+  std::vector<TimeRow> rows;
+  for (const auto& [name, member] : kTimes) {
+    const auto known = [member](const BenchRun::Load& load) { return (load.summary.*member).count > 0; };
+    if (std::ranges::none_of(loads, known)) continue;
+    for (size_t i = 0; i < loads.size(); ++i) {
+      TimeRow row{.name = i == 0 ? name : "", .load = names[i], .cells = {}};
+      for (size_t at = 0; at < kTimeHeads.size(); ++at) {
+        row.cells[at] = known(loads[i]) ? figure(loads[i].summary.*member.*kTimeFigures[at]) : "-";
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
 }
 
 std::vector<std::string> failure_lines(const BenchRun& run) {

@@ -9,7 +9,7 @@ namespace teapot::workbench {
 
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kFormulas = {{
     {"TTFT", "first chunk of content, reasoning or a tool call - first byte of the request; a reply that is not streamed has none"},
-    {"TPOT", "(event with finish_reason - first chunk) / (output tokens of usage - 1); replies of two tokens and two chunks or more"},
+    {"TPOT", "(event with finish_reason - first chunk) / (output tokens of usage - 1); replies of two tokens or more in two reads or more"},
     {"ITL", "time between two chunks of a reply; a chunk is an event with text, and may bring several tokens"},
     {"latency", "end of the reply - first byte of the request"},
     {"tokens a chunk", "as the server tells in each event, else output tokens of the reply / its chunks"},

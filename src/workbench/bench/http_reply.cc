@@ -23,6 +23,9 @@ class HttpReplyParser::Parser : public http::basic_parser<false> {
     eager(true);
   }
 
+  // 101 is final: what follows it is no HTTP.
+  bool interim() const { return is_done() && code / 100 == 1 && code != 101; }
+
   const Body* body = nullptr;
   int code = 0;
   std::string type;
@@ -63,6 +66,11 @@ Status HttpReplyParser::feed(std::string_view bytes, const Body& body) {
     if (error == http::error::need_more) {
       error = {};
       break;
+    }
+    if (!error && parser_->interim()) {
+      parser_ = std::make_unique<Parser>();
+      parser_->body = &body;
+      continue;
     }
     if (error) return fail(ErrorKind::kInvalid, "not a reply that HTTP knows: {}", error.message());
     if (used == 0) break;

@@ -1,4 +1,5 @@
-// One HTTP reply out of a connection's bytes, however they are cut: with a length, in chunks, or up to the connection's end.
+// One final HTTP reply out of a connection's bytes, however they are cut: with a length, in chunks, or up to the connection's end. Interim
+// replies (100 Continue, 103 Early Hints) before it are skipped.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ struct LoadOptions {
   uint32_t warmup = 0;    // so many of the first requests are sent before, `parallel` at a time, and are not in the result
   bool keep_text = true;  // content and reasoning in the records
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds token_timeout{120'000};  // between two reads of a reply, its first included
+  std::chrono::milliseconds token_timeout{120'000};  // without a token or finish_reason, from the end of the request on
   std::vector<unsigned> client_cpus;                 // the client's threads run there; empty: anywhere
 };
 

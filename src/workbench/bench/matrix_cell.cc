@@ -109,7 +109,7 @@ CellResult cell_result(const MatrixCell& cell, const BenchRun& run) {
   figures.tpot_p50_ms = summary.tpot_ms.p50;
   figures.tpot_p99_ms = summary.tpot_ms.p99;
   figures.tpot_count = summary.tpot_ms.count;
-  figures.output_tok_s = summary.output_tok_s;
+  if (summary.without_usage == 0) figures.output_tok_s = summary.output_tok_s;
   result.figures = figures;
   for (size_t kind = 1; kind < kOutcomeNames.size(); ++kind) {
     if (summary.outcomes[kind] == 0) continue;

@@ -48,7 +48,7 @@ std::vector<MatrixRow> matrix_rows(const Matrix& matrix) {
       row.control = &plan.servers[server] == control;
       row.ttft_ms = known(cell, &CellFigures::ttft_count, &CellFigures::ttft_ms);
       row.tpot_ms = known(cell, &CellFigures::tpot_count, &CellFigures::tpot_ms);
-      if (cell.figures && cell.figures->succeeded > 0) row.output_tok_s = cell.figures->output_tok_s;
+      if (cell.figures && cell.figures->output_tok_s > 0) row.output_tok_s = cell.figures->output_tok_s;
       if (control != nullptr && !row.control) {
         row.ttft_ratio = ratio(row.ttft_ms, rows[first].ttft_ms);
         row.tpot_ratio = ratio(row.tpot_ms, rows[first].tpot_ms);

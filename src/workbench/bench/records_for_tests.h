@@ -26,6 +26,7 @@ inline RequestRecord reply(const ReplyTimes& times) {
   record.last_ns = ns_of(times.last_ms);
   record.end_ns = ns_of(times.end_ms);
   for (const double at_ms : times.chunks_ms) record.chunks.push_back({.at_ns = ns_of(at_ms)});
+  record.has_usage = true;
   record.prompt_tokens = times.prompt;
   record.completion_tokens = times.tokens;
   record.finish_reason = "length";

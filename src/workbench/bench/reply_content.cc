@@ -48,6 +48,7 @@ std::string error_text(const Json& error) {
 std::optional<Fault> ReplyContent::add_event(std::string_view data, int64_t at_ns) {
   if (data == "[DONE]") {
     done_marker_ = true;
+    progress_ns_ = at_ns;
     return std::nullopt;
   }
   const auto event = parse_json(data, "event");
@@ -66,10 +67,12 @@ std::optional<Fault> ReplyContent::add_whole(std::string_view body, int64_t at_n
 std::optional<Fault> ReplyContent::add(const Json& reply, std::string_view text_field, int64_t at_ns, bool chunks) {
   if (!reply.is_object()) return nonsense(dump_json(reply), "an object");
   if (const Json* error = find(reply, "error")) return Fault{Outcome::kFailed, "the server says: " + error_text(*error)};
+  const uint32_t told_before = record_.completion_tokens;
   if (const Json* usage = find(reply, "usage")) {
     if (auto fault = add_usage(*usage)) return fault;
   }
-  if (auto fault = add_speculation(reply)) return fault;
+  if (auto fault = add_timings(reply)) return fault;
+  if (record_.completion_tokens > told_before) progress_ns_ = at_ns;  // a token may have no text yet
   const Json* choices = find(reply, "choices");
   if (choices == nullptr) return std::nullopt;
   if (!choices->is_array()) return nonsense(dump_json(reply), "\"choices\" to be an array");
@@ -87,6 +90,7 @@ std::optional<Fault> ReplyContent::add(const Json& reply, std::string_view text_
     record_.finish_reason = reason->get<std::string>();
     any_finish = true;
   }
+  if (any_text || (any_finish && !finished_)) progress_ns_ = at_ns;
   finished_ = finished_ || any_finish;
   if (any_text && chunks) {
     if (record_.first_ns == 0) record_.first_ns = at_ns;
@@ -130,21 +134,43 @@ std::optional<Fault> ReplyContent::add_usage(const Json& usage) {
   if (auto fault = read_count(usage, "completion_tokens", completion)) return fault;
   if (prompt) record_.prompt_tokens = *prompt;
   if (completion) record_.completion_tokens = *completion;
-  has_usage_ = has_usage_ || (prompt && completion);
+  record_.has_usage = record_.has_usage || (prompt && completion);
   if (const Json* details = find(usage, "prompt_tokens_details"); details != nullptr && details->is_object()) {
     if (auto fault = read_count(*details, "cached_tokens", record_.cached_tokens)) return fault;
   }
+  return add_predictions(usage);
+}
+
+// OpenAI's: {"completion_tokens_details": {"accepted_prediction_tokens", "rejected_prediction_tokens"}}.
+std::optional<Fault> ReplyContent::add_predictions(const Json& usage) {
+  const Json* details = find(usage, "completion_tokens_details");
+  if (details == nullptr || !details->is_object() || timings_tell_drafts_) return std::nullopt;
+  std::optional<uint32_t> accepted;
+  std::optional<uint32_t> rejected;
+  if (auto fault = read_count(*details, "accepted_prediction_tokens", accepted)) return fault;
+  if (auto fault = read_count(*details, "rejected_prediction_tokens", rejected)) return fault;
+  if (!accepted || !rejected) return std::nullopt;
+  record_.accepted = accepted;
+  record_.drafted = *accepted + *rejected;
   return std::nullopt;
 }
 
-// Teapot's own: {"timings": {"speculation": {"drafted", "accepted"}}}.
-std::optional<Fault> ReplyContent::add_speculation(const Json& reply) {
+// Teapot's own: {"timings": {"speculation": {"drafted", "accepted"}}}; llama.cpp's: {"timings": {"draft_n", "draft_n_accepted"}}.
+std::optional<Fault> ReplyContent::add_timings(const Json& reply) {
   const Json* timings = find(reply, "timings");
   if (timings == nullptr || !timings->is_object()) return std::nullopt;
   const Json* speculation = find(*timings, "speculation");
-  if (speculation == nullptr || !speculation->is_object()) return std::nullopt;
-  if (auto fault = read_count(*speculation, "drafted", record_.drafted)) return fault;
-  return read_count(*speculation, "accepted", record_.accepted);
+  const bool own = speculation != nullptr && speculation->is_object();
+  const Json& from = own ? *speculation : *timings;
+  std::optional<uint32_t> drafted;
+  std::optional<uint32_t> accepted;
+  if (auto fault = read_count(from, own ? "drafted" : "draft_n", drafted)) return fault;
+  if (auto fault = read_count(from, own ? "accepted" : "draft_n_accepted", accepted)) return fault;
+  if (!drafted || !accepted) return std::nullopt;
+  record_.drafted = drafted;
+  record_.accepted = accepted;
+  timings_tell_drafts_ = true;
+  return std::nullopt;
 }
 
 std::string server_error_text(std::string_view body) {

@@ -32,7 +32,8 @@ class ReplyContent {
 
   bool done_marker() const { return done_marker_; }  // data: [DONE] has come
   bool finished() const { return finished_; }        // a finish_reason has come
-  bool has_usage() const { return has_usage_; }
+  // The read that last brought a token, a finish_reason or [DONE]; 0: none did. Comments and empty events do not count.
+  int64_t progress_ns() const { return progress_ns_; }
   // Whether each chunk told how many tokens it brought; else Chunk::tokens says nothing.
   bool chunks_tell_tokens() const { return chunks_told_ == record_.chunks.size(); }
 
@@ -41,11 +42,14 @@ class ReplyContent {
   // Content, reasoning or tool calls: whether there was any.
   std::optional<Fault> add_text(const Json& message, bool& any);
   std::optional<Fault> add_usage(const Json& usage);
-  std::optional<Fault> add_speculation(const Json& reply);
+  std::optional<Fault> add_predictions(const Json& usage);
+  std::optional<Fault> add_timings(const Json& reply);
 
   bool keep_text_;
   RequestRecord& record_;
-  bool done_marker_ = false, finished_ = false, has_usage_ = false;
+  bool done_marker_ = false, finished_ = false;
+  int64_t progress_ns_ = 0;
+  bool timings_tell_drafts_ = false;
   uint32_t tokens_before_ = 0;  // that were told with the chunk before
   size_t chunks_told_ = 0;      // chunks whose event told usage
 };

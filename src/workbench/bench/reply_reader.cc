@@ -68,6 +68,21 @@ void ReplyReader::end_of_stream(int64_t at_ns, std::string_view why) {
                                                            : fmt::format("after {} events with text", record_.chunks.size())));
 }
 
+void ReplyReader::stall(int64_t waiting_since_ns, int64_t at_ns) {
+  const int64_t ms = (at_ns - waiting_since_ns) / 1'000'000;
+  std::string_view missing = "no token came";
+  if (!http_.has_head()) {
+    missing = "no whole head of a reply came";
+  } else if (content_.finished()) {
+    missing = "the reply's end did not come";
+  } else if (!request_.stream || http_.status() != 200) {
+    missing = "no whole reply came";
+  }
+  std::string message = fmt::format("{} for {} ms", missing, ms);
+  if (!record_.chunks.empty()) message += fmt::format(", after {} events with text", record_.chunks.size());
+  give_up(Outcome::kStalled, std::move(message), at_ns);
+}
+
 void ReplyReader::give_up(Outcome outcome, std::string message, int64_t at_ns) {
   if (done_) return;
   if (told()) return end_of_reply();
@@ -100,7 +115,7 @@ void ReplyReader::end_of_reply() {
 
 void ReplyReader::check_lengths() {
   const bool asked = request_.prompt_tokens != 0 || request_.completion_tokens != 0;
-  if (asked && !content_.has_usage()) {
+  if (asked && !record_.has_usage) {
     return end(Outcome::kNonsense,
                "found no usage in the reply; expected prompt_tokens and completion_tokens (stream_options.include_usage)");
   }

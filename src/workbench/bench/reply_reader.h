@@ -22,7 +22,11 @@ class ReplyReader {
   void feed(std::string_view bytes, int64_t at_ns);
   // The connection ended, by the server or by a fault of the network (why).
   void end_of_stream(int64_t at_ns, std::string_view why);
-  // The caller ends the exchange: kStalled, kCancelled.
+  // Whole replies show no tokens before their end.
+  int64_t progress_ns() const { return content_.progress_ns(); }
+  // The caller has waited long enough: kStalled, with what did not come since waiting_since_ns.
+  void stall(int64_t waiting_since_ns, int64_t at_ns);
+  // The caller ends the exchange: kCancelled.
   void give_up(Outcome outcome, std::string message, int64_t at_ns);
 
   // The record is complete: nothing more is to be read.

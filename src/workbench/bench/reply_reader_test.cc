@@ -84,7 +84,9 @@ void expect_the_reply(const RequestRecord& record) {
 
 TEST(ReplyReader, NoCutChangesAStream) {
   const std::string type = "text/event-stream";
-  for (const Given& given : {Given{chunked(kEvents)}, Given{with_length(200, type, kEvents)}, Given{until_close(type, kEvents), true}}) {
+  const std::string interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+  for (const Given& given : {Given{chunked(kEvents)}, Given{with_length(200, type, kEvents)}, Given{until_close(type, kEvents), true},
+                             Given{interim + chunked(kEvents)}}) {
     for (size_t cut = 0; cut <= given.bytes.size(); ++cut) expect_the_reply(read(given, cut, std::min(cut + 3, given.bytes.size())));
     RequestRecord record;
     LoadRequest request;
@@ -128,6 +130,75 @@ TEST(ReplyReader, AToolCallIsAFirstToken) {
   EXPECT_EQ(record.chunks[0].tokens, 0u) << "the server does not tell";
 }
 
+TEST(ReplyReader, OnlyTokensAndTheEndAreProgress) {
+  RequestRecord record;
+  LoadRequest request;
+  ReplyReader reader(request, true, record);
+  int64_t now = 0;
+  int64_t progress = 0;
+  const std::string event = "data: {\"choices\": [{\"delta\": ";
+  const std::vector<std::pair<std::string, bool>> pieces = {
+      {"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", false},
+      {": ping\n\n", false},
+      {event + "{\"role\": \"assistant\", \"content\": \"\"}}]}\n\n", false},
+      {event, false},
+      {"{\"reasoning\": \"hm\"}}]}\n\n", true},
+      {event + "{\"content\": \"\"}}]}\n\n", false},
+      {event + "{\"content\": \"\"}}], \"usage\": {\"prompt_tokens\": 1, \"completion_tokens\": 2}}\n\n", true},
+      {event + "{\"content\": \"a\"}}]}\n\n", true},
+      {event + "{\"tool_calls\": [{\"index\": 0}]}}]}\n\n", true},
+      {event + "{}, \"finish_reason\": \"stop\"}]}\n\n", true},
+      {event + "{}, \"finish_reason\": \"stop\"}]}\n\n", false},
+      {"data: [DONE]\n\n", true},
+  };
+  for (const auto& [bytes, counts] : pieces) {
+    reader.feed(bytes, ++now);
+    if (counts) progress = now;
+    EXPECT_EQ(reader.progress_ns(), progress) << bytes;
+  }
+}
+
+TEST(ReplyReader, AStallSaysWhatDidNotComeAndForHowLong) {
+  const std::string text = "data: {\"choices\": [{\"delta\": {\"content\": \"x\"}}]}\n\n";
+  const std::string finish = "data: {\"choices\": [{\"delta\": {}, \"finish_reason\": \"stop\"}]}\n\n";
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+  const std::vector<std::pair<Given, std::string>> cases = {
+      {{"HTTP/1.1 200 O"}, "no whole head of a reply came for 7 ms"},
+      {{head + ": ping\n\n"}, "no token came for 7 ms"},
+      {{head + text}, "no token came for 7 ms, after 1 events with text"},
+      {{head + text + finish}, "the reply's end did not come for 7 ms, after 1 events with text"},
+      {{head, false, false}, "no whole reply came for 7 ms"},
+  };
+  for (const auto& [given, message] : cases) {
+    RequestRecord record;
+    LoadRequest request;
+    request.stream = given.stream;
+    ReplyReader reader(request, true, record);
+    reader.feed(given.bytes, 1);
+    reader.stall(1'000'000, 8'100'000);
+    EXPECT_EQ(record.outcome, Outcome::kStalled);
+    EXPECT_EQ(record.error, message);
+    EXPECT_EQ(record.end_ns, 8'100'000);
+  }
+}
+
+TEST(ReplyReader, DraftsInTheWordsOfSeveralServers) {
+  using Count = std::optional<uint32_t>;
+  const auto drafts = [](const std::string& fields) {
+    const std::string end = "data: {\"choices\": [{\"delta\": {}, \"finish_reason\": \"stop\"}], ";
+    const RequestRecord record = read({chunked(end + fields + "}\n\n")});
+    EXPECT_EQ(record.outcome, Outcome::kOk) << record.error;
+    return std::pair(record.drafted, record.accepted);
+  };
+  const std::string openai =
+      R"("usage": {"completion_tokens_details": {"accepted_prediction_tokens": 3, "rejected_prediction_tokens": 1}})";
+  EXPECT_EQ(drafts(openai), std::pair(Count(4), Count(3)));
+  EXPECT_EQ(drafts(R"("timings": {"draft_n": 9, "draft_n_accepted": 5})"), std::pair(Count(9), Count(5)));
+  EXPECT_EQ(drafts(R"("timings": {"draft_n": 9, "draft_n_accepted": 5}, )" + openai), std::pair(Count(9), Count(5)));
+  EXPECT_EQ(drafts(R"("usage": {"completion_tokens_details": {"reasoning_tokens": 3}})"), std::pair(Count(), Count()));
+  EXPECT_EQ(drafts(R"("timings": {"predicted_n": 9})"), std::pair(Count(), Count()));
+}
+
 TEST(ReplyReader, OutcomesByKind) {
   const std::string stream = "text/event-stream";
   const std::string finish = "data: {\"choices\": [{\"delta\": {}, \"finish_reason\": \"stop\"}]}\n\n";
@@ -157,6 +228,8 @@ TEST(ReplyReader, OutcomesByKind) {
       {{with_length(200, stream, "data: {\"usage\": {\"prompt_tokens\": -1}}\n\n")}, Outcome::kNonsense},
       {{with_length(200, stream, text + "data: {\"error\": {\"message\": \"out of memory\"}}\n\n")}, Outcome::kFailed},
       {{with_length(200, stream, text + "event: error\ndata: out of memory\n\n")}, Outcome::kFailed},
+      {{"HTTP/1.1 100 Continue\r\n\r\n", true}, Outcome::kDied},
+      {{"HTTP/1.1 101 Switching Protocols\r\n\r\n"}, Outcome::kNonsense},
       {{"SSH-2.0-OpenSSH_9.2\r\n"}, Outcome::kNonsense},
       {{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: text/event-stream\r\n\r\nzz\r\n"}, Outcome::kNonsense},
   };

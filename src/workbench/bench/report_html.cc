@@ -17,10 +17,28 @@ constexpr size_t kMaxTracedChunks = 1'000'000;
 int64_t us_between(int64_t from_ns, int64_t to_ns) { return (to_ns - from_ns + 500) / 1000; }
 double ms_rounded(double ms) { return std::round(ms * 1e3) / 1e3; }
 
+template <class Names>
+std::string table_head(std::string_view label, const Names& names) {
+  std::string out =
+      fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<thead><tr><th></th><th></th>", label);
+  for (const std::string_view name : names) out += fmt::format("<th>{}</th>", escape_html(name));
+  return out + "</tr></thead>\n<tbody>\n";
+}
+
+std::string times_table(const BenchRun& run) {
+  const std::vector<TimeRow> rows = time_rows(run.loads);
+  if (rows.empty()) return "";
+  std::string out = table_head("Times", kTimeHeads);
+  for (const TimeRow& row : rows) {
+    out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td>", row.name, escape_html(row.load));
+    for (const std::string& cell : row.cells) out += fmt::format("<td>{}</td>", cell);
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
 std::string figures_table(const BenchRun& run) {
-  std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Figures\"><table>\n<thead><tr><th></th><th></th>";
-  for (const std::string& name : load_names(run.loads)) out += "<th>" + escape_html(name) + "</th>";
-  out += "</tr></thead>\n<tbody>\n";
+  std::string out = table_head("Figures", load_names(run.loads));
   for (const FigureRow& row : figure_rows(run.loads)) {
     out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td>", row.name, row.which);
     for (size_t i = 0; i < row.cells.size(); ++i) {
@@ -71,7 +89,7 @@ Json load_data(const BenchRun::Load& load, const std::string& name, size_t& chun
     const auto first_ms = ttft_ms(record), token_ms = tpot_ms(record);
     ttft.push_back(first_ms ? Json(ms_rounded(*first_ms)) : Json());
     tpot.push_back(token_ms ? Json(ms_rounded(*token_ms)) : Json());
-    tokens.push_back(record.completion_tokens);
+    tokens.push_back(record.has_usage ? Json(record.completion_tokens) : Json());
     if (record.chunks.size() > chunks_left) {
       traces.push_back(nullptr);
       ++untraced;
@@ -122,7 +140,7 @@ std::string report_html(const BenchRun& run) {
   page.body += "<p class=\"note\">" + escape_html(subtitle) + "</p>\n";
   if (!run.complete) page.body += "<p class=\"bad\">The run was not completed: this is what there was.</p>\n";
   page.body += html_list("Warnings", run.warnings) + html_list("Failures", failure_lines(run));
-  page.body += "<h2>Figures</h2>\n" + figures_table(run);
+  page.body += "<h2>Figures</h2>\n" + figures_table(run) + times_table(run);
   page.body += kCharts;
   page.body += two_columns("Conditions", conditions) + two_columns("Formulas", kFormulas);
 

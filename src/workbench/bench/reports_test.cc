@@ -206,7 +206,20 @@ TEST(ReportHtml, IsOneFileWithFiguresWarningsConditionsAndData) {
   run.loads[1].summary = summarise(run.loads[1].result);
   const std::string html = report_html(run);
   for (const char* piece : {"<title>&lt;run&gt;</title>", "a &lt;/script&gt; cache", "c=4: 1 stalled, the first: nothing for 120 s",
+                            "<th>mean</th><th>p50</th><th>p90</th><th>p95</th><th>p99</th><th>min</th><th>max</th>",
+                            "<th scope=\"row\">TTFT ms</th><td>c=1</td>", "<th scope=\"row\">latency ms</th><td>c=1</td>",
                             "server.levers.gdn", "TPOT ms", "id=\"trace\"", "\"untraced\":0"}) {
+    EXPECT_NE(html.find(piece), html.npos) << piece;
+  }
+}
+
+TEST(ReportHtml, WithoutUsageTokensAreUnknown) {
+  BenchRun run = run_for_tests({1}, 1, 8);
+  run.loads[0].result.records[0].has_usage = false;
+  run.loads[0].summary = summarise(run.loads[0].result);
+  const std::string html = report_html(run);
+  for (const char* piece : {"output tokens</th><td>mean</td><td>-</td>", "output tok/s</th><td></td><td>-</td>",
+                            "tokens a chunk</th><td>mean</td><td>-</td>", "\"tokens\":[null]"}) {
     EXPECT_NE(html.find(piece), html.npos) << piece;
   }
 }

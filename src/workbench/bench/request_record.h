@@ -16,7 +16,7 @@ enum class Outcome : uint8_t {
   kRefused,    // 4xx
   kFailed,     // 5xx, or an error event in the stream
   kDied,       // the connection ended before the reply did
-  kStalled,    // nothing came for longer than the time-out
+  kStalled,    // no token came for longer than the time-out
   kNonsense,   // no HTTP, no events, no JSON, or a reply without what the protocol asks for
   kLength,     // a sound reply whose tokens are not as many as asked for
   kCancelled,  // the user stopped the run
@@ -42,6 +42,7 @@ struct RequestRecord {
   int64_t end_ns = 0;    // end of the reply: its last event or byte
   std::vector<Chunk> chunks;
 
+  bool has_usage = false;                             // both of these were told
   uint32_t prompt_tokens = 0, completion_tokens = 0;  // of usage
   std::optional<uint32_t> cached_tokens;              // where the server tells
   std::optional<uint32_t> drafted, accepted;          // speculation, where the server tells

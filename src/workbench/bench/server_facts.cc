@@ -50,6 +50,7 @@ ServerFacts ask_server(const Endpoint& endpoint) {
     take_models(json ? *json : Json(), facts);
   } else {
     facts.models_error = fmt::format("status {}", answer->status);
+    facts.key_refused = answer->status == 401 || answer->status == 403;
   }
   const Json version = ask(beside(endpoint, "/version"));
   if (version.is_object() && version.contains("version")) facts.version = version["version"];
@@ -64,6 +65,11 @@ ServerFacts ask_server(const Endpoint& endpoint) {
     }
   }
   return facts;
+}
+
+std::string why_no_model(const ServerFacts& facts, std::string_view instead) {
+  if (facts.key_refused) return fmt::format("the server refuses the key ({}); --api-key KEY", facts.models_error);
+  return fmt::format("the server names no model at /v1/models ({}); expected one, or {}", facts.models_error, instead);
 }
 
 bool is_local(const Endpoint& endpoint) {

@@ -10,6 +10,7 @@ double ms_between(int64_t from_ns, int64_t to_ns) { return static_cast<double>(t
 void add_chunk_tokens(const RequestRecord& record, std::vector<double>& values) {
   uint64_t told = 0;
   for (const Chunk& chunk : record.chunks) told += chunk.tokens;
+  if (told == 0 && !record.has_usage) return;
   const double mean = static_cast<double>(record.completion_tokens) / static_cast<double>(record.chunks.size());
   for (const Chunk& chunk : record.chunks) values.push_back(told > 0 ? static_cast<double>(chunk.tokens) : mean);
 }
@@ -29,7 +30,8 @@ std::optional<double> ttft_ms(const RequestRecord& record) {
 }
 
 std::optional<double> tpot_ms(const RequestRecord& record) {
-  if (record.outcome != Outcome::kOk || record.chunks.size() < 2 || record.completion_tokens < 2) return std::nullopt;
+  if (record.outcome != Outcome::kOk || record.chunks.empty() || record.completion_tokens < 2) return std::nullopt;
+  if (record.chunks.back().at_ns == record.first_ns) return std::nullopt;
   return ms_between(record.first_ns, record.last_ns) / (record.completion_tokens - 1);
 }
 
@@ -49,6 +51,7 @@ LoadSummary summarise(const LoadResult& result) {
     if (const auto value = tpot_ms(record)) tpot.push_back(*value);
     for (size_t i = 1; i < record.chunks.size(); ++i) itl.push_back(ms_between(record.chunks[i - 1].at_ns, record.chunks[i].at_ns));
     if (!record.chunks.empty()) add_chunk_tokens(record, chunk_tokens);
+    if (!record.has_usage) ++summary.without_usage;
     prompt_tokens += record.prompt_tokens;
     completion_tokens += record.completion_tokens;
     add_to(summary.cached_tokens, record.cached_tokens);
@@ -64,9 +67,9 @@ LoadSummary summarise(const LoadResult& result) {
   summary.output_tok_s = rate(completion_tokens, summary.wall_s);
   summary.total_tok_s = rate(prompt_tokens + completion_tokens, summary.wall_s);
   summary.requests_s = rate(summary.succeeded, summary.wall_s);
-  if (summary.succeeded > 0) {
-    summary.prompt_tokens = prompt_tokens / summary.succeeded;
-    summary.completion_tokens = completion_tokens / summary.succeeded;
+  if (const uint32_t with_usage = summary.succeeded - summary.without_usage; with_usage > 0) {
+    summary.prompt_tokens = prompt_tokens / with_usage;
+    summary.completion_tokens = completion_tokens / with_usage;
   }
   summary.client_cpu_share = rate(result.client_cpu_s, summary.wall_s);
   return summary;

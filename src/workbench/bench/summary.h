@@ -23,7 +23,7 @@ struct Distribution {
 // TTFT = first chunk - start. kOk records with at least one chunk. Milliseconds. A reply that was not streamed has none.
 std::optional<double> ttft_ms(const RequestRecord& record);
 // TPOT = (end of the tokens: last_ns - first chunk) / (output tokens of usage - 1), kOk records of at least two tokens in at least two
-// chunks: a reply in one piece shows no time between its tokens. Milliseconds.
+// reads: a reply in one piece shows no time between its tokens. Milliseconds.
 std::optional<double> tpot_ms(const RequestRecord& record);
 
 struct LoadSummary {
@@ -35,7 +35,8 @@ struct LoadSummary {
   Distribution chunk_tokens;                              // tokens a chunk: told by the server, or tokens of the reply / its chunks
   double wall_s = 0;                                      // last end - first start
   double output_tok_s = 0, total_tok_s = 0, requests_s = 0;
-  double prompt_tokens = 0, completion_tokens = 0;  // mean
+  uint32_t without_usage = 0;                       // of those that succeeded: then tokens a second are unknown
+  double prompt_tokens = 0, completion_tokens = 0;  // mean of those with usage
   std::optional<uint64_t> cached_tokens;            // of all prompts, where the server tells
   std::optional<uint64_t> drafted, accepted;
   double client_cpu_share = 0;  // processor seconds of the client by wall_s

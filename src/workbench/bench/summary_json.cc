@@ -105,7 +105,7 @@ Json to_json(const LoadSummary& summary) {
   json["Avg TPOT (ms)"] = four_digits(summary.tpot_ms.mean);
   json["Avg ITL (ms)"] = four_digits(summary.itl_ms.mean);
   json["Avg Output Tokens"] = four_digits(summary.completion_tokens);
-  const double prompt_tokens = summary.prompt_tokens * summary.succeeded;
+  const double prompt_tokens = summary.prompt_tokens * (summary.succeeded - summary.without_usage);
   if (summary.cached_tokens && prompt_tokens > 0) {
     json["KV Cache Hit Rate (%)"] = four_digits(100 * static_cast<double>(*summary.cached_tokens) / prompt_tokens);
   }
@@ -116,6 +116,7 @@ Json to_json(const LoadSummary& summary) {
   json["rate"] = summary.rate;
   json["requests"] = summary.requests;
   json["succeeded"] = summary.succeeded;
+  json["without_usage"] = summary.without_usage;
   json["outcomes"] = Json::object();
   for (size_t kind = 0; kind < kOutcomeNames.size(); ++kind) {
     if (summary.outcomes[kind] > 0) json["outcomes"][std::string(kOutcomeNames[kind])] = summary.outcomes[kind];

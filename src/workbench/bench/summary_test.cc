@@ -68,6 +68,12 @@ TEST(Figures, OfAReplyInOneChunkThereIsNoTpot) {
   EXPECT_DOUBLE_EQ(summarise(load_of({record})).chunk_tokens.mean, 64);
 }
 
+TEST(Figures, OfChunksThatOneReadBroughtThereIsNoTpot) {
+  const RequestRecord record = reply({.start_ms = 0, .chunks_ms = {50, 50, 50}, .last_ms = 51, .end_ms = 51, .tokens = 3});
+  EXPECT_DOUBLE_EQ(*ttft_ms(record), 50);
+  EXPECT_FALSE(tpot_ms(record));
+}
+
 TEST(Figures, OfAReplyWithoutChunksThereIsALatencyOnly) {
   const RequestRecord record = reply({.start_ms = 0, .chunks_ms = {}, .last_ms = 0, .end_ms = 51, .tokens = 0});
   EXPECT_FALSE(ttft_ms(record));
@@ -85,6 +91,18 @@ TEST(Summary, TokensOfChunksAreTheServersWhereItTells) {
   const LoadSummary summary = summarise(load_of({record}));
   EXPECT_EQ(summary.chunk_tokens.min, 1);
   EXPECT_EQ(summary.chunk_tokens.max, 3);
+}
+
+TEST(Summary, TokensAreThoseOfRepliesWithUsage) {
+  RequestRecord silent = reply({.start_ms = 0, .chunks_ms = {10, 20}, .last_ms = 20, .end_ms = 20, .tokens = 0, .prompt = 0});
+  silent.has_usage = false;
+  const RequestRecord told = reply({.start_ms = 0, .chunks_ms = {10, 20}, .last_ms = 20, .end_ms = 20, .tokens = 4, .prompt = 6});
+  const LoadSummary summary = summarise(load_of({silent, told}));
+  EXPECT_EQ(summary.without_usage, 1);
+  EXPECT_EQ(summary.completion_tokens, 4);
+  EXPECT_EQ(summary.prompt_tokens, 6);
+  EXPECT_EQ(summary.chunk_tokens.count, 2);
+  EXPECT_EQ(summary.chunk_tokens.mean, 2);
 }
 
 TEST(Summary, OfNoRequestsIsZero) {

@@ -6,6 +6,16 @@
 #include "workbench/ledger_fields.h"
 
 namespace teapot::workbench {
+namespace {
+
+std::string_view why_no_tpot(const RequestRecord& record) {
+  if (record.chunks.empty()) return "no event with text";
+  if (!record.has_usage) return "no usage in the replies (stream_options.include_usage)";
+  if (record.completion_tokens < 2) return "no reply of two tokens";
+  return record.chunks.size() == 1 ? "each reply came in one event" : "all events of a reply came in one read";
+}
+
+}  // namespace
 
 TurnFigures turn_figures(LoadResult result, bool keep_replies) {
   TurnFigures figures;
@@ -24,11 +34,15 @@ TurnFigures turn_figures(LoadResult result, bool keep_replies) {
     figures.cached_tokens += record.cached_tokens.value_or(0);
     figures.drafted += record.drafted.value_or(0);
     figures.accepted += record.accepted.value_or(0);
-    if (const auto tpot = tpot_ms(record)) tpot_sum += *tpot, ++tpots;
+    if (const auto tpot = tpot_ms(record)) {
+      tpot_sum += *tpot, ++tpots;
+    } else if (figures.untimed.empty()) {
+      figures.untimed = why_no_tpot(record);
+    }
     if (const auto ttft = ttft_ms(record)) ttft_sum += *ttft, ++ttfts;
     if (keep_replies) figures.replies.push_back(record.reasoning + record.content);
   }
-  if (tpots > 0) figures.tpot_ms = tpot_sum / tpots;
+  if (tpots > 0) figures.tpot_ms = tpot_sum / tpots, figures.untimed.clear();
   if (ttfts > 0) figures.ttft_ms = ttft_sum / ttfts;
   if (succeeded > 0) figures.completion_tokens /= succeeded;
   return figures;

@@ -16,6 +16,7 @@ struct TurnFigures {
   double tpot_ms = 0, ttft_ms = 0;  // means over the requests
   double completion_tokens = 0;     // mean
   uint32_t requests = 0, failed = 0;
+  std::string untimed = {};               // why there is no time per token; empty where there is one; not kept in the ledger
   std::string fault = {};                 // what became of the first request that failed; empty without one
   uint64_t cached_tokens = 0;             // of all prompts, where the server tells
   uint64_t drafted = 0, accepted = 0;     // the same

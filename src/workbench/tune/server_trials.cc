@@ -186,7 +186,7 @@ Result<Arm> ServerTrials::measure(const KnobProfile& profile, uint32_t set) {
     if (!figures) return take_fault();
     if (figures->tpot_ms <= 0 || figures->ttft_ms <= 0) {
       arm.fault = TrialFault::kRequests;
-      arm.what = fmt::format("with {} users: no reply of two tokens in two pieces, so no time per token", parallel);
+      arm.what = fmt::format("with {} users: {}, so no time per token", parallel, figures->untimed);
       return arm;
     }
     if (load.keep_replies) arm.hash = hash_of(figures->replies);
