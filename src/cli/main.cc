@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <new>
+#include <span>
 #include <string>
 
 #include "base/log.h"
@@ -33,7 +34,7 @@ int main(int argc, char** argv) {
     }
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    return teapot::cli::report({teapot::ErrorKind::kInvalid, std::string(e.what()) + "\nRun with --help for more."});
+    return teapot::cli::report_usage(app, std::span(argv, argc), e.what());
   } catch (const std::bad_alloc&) {
     return teapot::cli::report(teapot::Error{teapot::ErrorKind::kMemory, "out of memory"});
   }
