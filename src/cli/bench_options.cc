@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "cli/model_options.h"
+#include "cli/number_checks.h"
 
 namespace teapot::cli {
 namespace {
@@ -84,7 +85,7 @@ void add_request_options(CLI::App& command, BenchArguments& arguments) {
   workbench::BodyOptions& body = arguments.bench.body;
   body.max_tokens = 2048;  // evalscope's
   body.temperature = 0;    // evalscope's
-  command.add_option("--max-tokens", body.max_tokens, "Most tokens of a reply")->check(CLI::PositiveNumber)->capture_default_str();
+  command.add_option("--max-tokens", body.max_tokens, "Most tokens of a reply")->check(kPositive)->capture_default_str();
   command.add_option("--min-tokens", body.min_tokens, "Least tokens of a reply; as many as --max-tokens: exactly so many (ignore_eos)")
       ->capture_default_str();
   command.add_flag("--stream,!--no-stream", body.stream, "Replies as events (default), or whole: then there is no TTFT");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 
 #include "base/error.h"
 
@@ -12,6 +13,9 @@ constexpr int kExitError = 2;
 
 // Prints "error: message" to stderr and returns kExitError.
 int report(const Error& error);
+
+// The same for a command line that CLI11 refused; one JSON object on stdout where `words` ask `profile import` for --json.
+int report_usage(const CLI::App& app, std::span<char* const> words, const std::string& message);
 
 // Prints `text` to stdout. kIo: it did not get there.
 Status write_out(const std::string& text);

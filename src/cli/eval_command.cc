@@ -6,6 +6,7 @@
 #include "cli/bench_options.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/number_checks.h"
 #include "cli/own_path.h"
 #include "cli/progress.h"
 #include "workbench/bench/host_facts.h"
@@ -160,9 +161,7 @@ void add_eval(CLI::App& app, int& exit_code) {
       "Take the examples from this file's beginning; else they are the dataset's own first questions, which are not scored");
   command->add_option("--limit", arguments->limit, "Score so many questions; 0: all")->capture_default_str();
   command->add_option("--concurrency", arguments->concurrency, "Users at a time")->check(CLI::Range(1u, 65535u))->capture_default_str();
-  command->add_option("--max-tokens", bench.bench.body.max_tokens, "Most tokens of a reply")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command->add_option("--max-tokens", bench.bench.body.max_tokens, "Most tokens of a reply")->check(kPositive)->capture_default_str();
   command->add_option("--extra-args", bench.extra_args, "A JSON object whose fields go into each request, over all others");
   add_time_outs(*command, bench);
   command->add_option("--out", arguments->out, "Folder for results.jsonl, a reply a line (default: outputs/gsm8k and the time)");

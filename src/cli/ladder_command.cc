@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/lever_options.h"
 #include "cli/model_options.h"
+#include "cli/number_checks.h"
 #include "cli/progress.h"
 #include "workbench/bench/host_facts.h"
 #include "workbench/ladder/engine_bench.h"
@@ -136,7 +137,7 @@ void add_race_options(CLI::App& command, Arguments& arguments) {
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
   command.add_option("--prompt", arguments.bench.prompt, "Tokens of each sequence before it decodes")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command.add_option("--gen", arguments.bench.gen, "Tokens of a reply")->check(CLI::Range(2u, 1'000'000u))->capture_default_str();
   command.add_option("--pairs", ladder.pairs, "Pairs of a race, at most")->check(CLI::Range(1u, 10'000u))->capture_default_str();

@@ -27,6 +27,7 @@ TEST(LeverCatalogue, ItIsACatalogue) {
   const workbench::Catalogue c = catalogue();
   EXPECT_EQ(c.server, "teapot");
   EXPECT_EQ(c.version, TEAPOT_VERSION);
+  EXPECT_EQ(workbench::missing_placeholders(c.launch, {}), std::vector<std::string>{"model"}) << "as the advice for a trace says";
   const auto command = workbench::build_command(c, {{"pages", "4k"}, {"mtp", "off"}, {"require-plan", "true"}},
                                                 {{"teapot", "/bin/teapot"}, {"model", "m"}, {"port", "1"}});
   ASSERT_TRUE(command) << command.error().message;

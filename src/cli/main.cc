@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <new>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -34,7 +35,7 @@ int main(int argc, char** argv) {
     }
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    return teapot::cli::report({teapot::ErrorKind::kInvalid, std::string(e.what()) + "\nRun with --help for more."});
+    return teapot::cli::report_usage(app, std::span(argv, argc), e.what());
   } catch (const std::bad_alloc&) {
     return teapot::cli::report(teapot::Error{teapot::ErrorKind::kMemory, "out of memory"});
   } catch (const std::system_error& e) {  // a thread that the system refuses, most likely

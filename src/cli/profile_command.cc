@@ -7,7 +7,9 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/path_name.h"
 #include "engine/trace_json.h"
+#include "workbench/bench/report_folder.h"
 #include "workbench/profile.h"
 #include "workbench/trace/import.h"
 #include "workbench/trace/report_text.h"
@@ -31,6 +33,15 @@ Result<std::string> classes_of(const std::string& trace) {
   return workbench::trace::to_text(*ranks, std::nullopt);
 }
 
+// A profile that is there stays there.
+Status expect_no_profile(const std::filesystem::path& folder) {
+  for (const char* name : {"profile.txt", "profile.json", "trace.json"}) {
+    if (std::filesystem::exists(folder / name))
+      return fail(ErrorKind::kInvalid, "{}: exists already; expected another folder as --out", (folder / name).string());
+  }
+  return {};
+}
+
 Status cost(const Arguments& arguments) {
   TEAPOT_TRY(const LoadedBackend loaded, load_backend(arguments.model, arguments.profile.load.drafts));
   workbench::TraceCostOptions options;
@@ -43,13 +54,14 @@ Status cost(const Arguments& arguments) {
 Status profile(const Arguments& arguments) {
   if (arguments.model.model.empty()) return fail(ErrorKind::kInvalid, "model is required\nRun with --help for more.");
   if (arguments.cost_pairs > 0) return cost(arguments);
-  if (arguments.out.empty()) return fail(ErrorKind::kInvalid, "--out is required\nRun with --help for more.");
-  std::error_code error;
-  std::filesystem::create_directories(arguments.out, error);
-  if (error) return fail(ErrorKind::kIo, "{}: cannot be made: {}", arguments.out, error.message());
+  const std::filesystem::path folder =
+      arguments.out.empty() ? workbench::folder_name("profile_" + name_of_model(arguments.model.model)) : arguments.out;
+  TEAPOT_CHECK(expect_no_profile(folder));
   TEAPOT_TRY(const LoadedBackend loaded, load_backend(arguments.model, arguments.profile.load.drafts));
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(ErrorKind::kIo, "{}: cannot be made: {}", folder.string(), error.message());
   TEAPOT_TRY(const workbench::Profile measured, workbench::measure_profile(loaded.model, *loaded.backend, arguments.profile));
-  const std::filesystem::path folder(arguments.out);
   TEAPOT_CHECK(write_file(folder / "profile.json", dump_json(workbench::to_json(measured)) + "\n"));
   engine::TraceFacts facts;
   facts.roof_gbps = measured.read_gbs;
@@ -79,7 +91,8 @@ void add_profile(CLI::App& app, int& exit_code) {
   command->add_option("--steps", options.steps, "Steps that are recorded")
       ->check(CLI::Range(1u, engine::kMaxRecordedSteps))
       ->capture_default_str();
-  command->add_option("--out", arguments->out, "Folder for profile.txt, profile.json and trace.json; required");
+  command->add_option("--out", arguments->out,
+                      "Folder for profile.txt, profile.json and trace.json (default: profile_ and the model's name)");
   command
       ->add_option("--cost", arguments->cost_pairs, "Measure instead what recording costs, in so many pairs of a recorded step and another")
       ->check(CLI::Range(2, 100'000))

@@ -1,11 +1,14 @@
 // teapot profile import: where the time of steps goes in traces that other profilers wrote, and in our own.
+#include <algorithm>
 #include <charconv>
+#include <expected>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/number_checks.h"
 #include "cli/progress.h"
 #include "workbench/trace/chrome_export.h"
 #include "workbench/trace/import.h"
@@ -46,13 +49,30 @@ Result<trace::Rules> load_rules(const std::string& path) {
   return trace::Rules::create(extra, path);
 }
 
-// The exit code; what is wrong with a trace is an answer, too.
-Result<int> import(Arguments& arguments) {
-  TEAPOT_TRY(const trace::Rules rules, load_rules(arguments.rules));
+trace::ImportFault fault_of(const char* error, const std::string& message) {
+  trace::ImportFault fault;
+  fault.fault.error = error;
+  fault.fault.message = message;
+  return fault;
+}
+
+template <class T>
+std::expected<T, trace::ImportFault> named(const char* error, Result<T> result) {
+  if (!result) return std::unexpected(fault_of(error, result.error().message));
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return *std::move(result);
+  }
+}
+
+// What is printed; what is wrong with a trace is an answer, too.
+std::expected<std::string, trace::ImportFault> import(Arguments& arguments) {
+  TEAPOT_TRY(const trace::Rules rules, named("bad rules", load_rules(arguments.rules)));
   trace::ImportOptions& options = arguments.import;
   if (arguments.roof_gbps > 0) options.analysis.roof_gbps = arguments.roof_gbps;
   if (!arguments.steps.empty()) {
-    TEAPOT_TRY(options.analysis.steps, step_range(arguments.steps));
+    TEAPOT_TRY(options.analysis.steps, named("bad option", step_range(arguments.steps)));
   }
   options.analysis.keep_trace = !arguments.html.empty() || !arguments.out_trace.empty();
   const auto read = [&](const std::vector<std::string>& paths) {
@@ -60,25 +80,23 @@ Result<int> import(Arguments& arguments) {
     options.progress = [&bar](uint64_t done, uint64_t total) { bar.update(done, total); };
     return trace::import_traces(paths, rules, options);
   };
-  const auto refused = [&](const trace::ImportFault& fault) -> Result<int> {
-    if (arguments.json) TEAPOT_CHECK(write_out(dump_json(trace::to_json(fault)) + "\n"));
-    if (!arguments.json) report({ErrorKind::kInvalid, fault.fault.error + ": " + fault.fault.message});
-    return kExitError;
-  };
-  const auto ranks = read(arguments.paths);
-  if (!ranks) return refused(ranks.error());
+  TEAPOT_TRY(const auto ranks, read(arguments.paths));
   std::optional<trace::Comparison> against;
   if (!arguments.against.empty()) {
     const bool keep = std::exchange(options.analysis.keep_trace, false);
-    const auto before = read({arguments.against});
+    TEAPOT_TRY(const auto before, read({arguments.against}));
     options.analysis.keep_trace = keep;
-    if (!before) return refused(before.error());
-    against = trace::compare(before->front(), ranks->front());
+    against = trace::compare(before.front(), ranks.front());
   }
-  if (!arguments.html.empty()) TEAPOT_CHECK(write_file(arguments.html, trace::to_html(*ranks, against)));
-  if (!arguments.out_trace.empty()) TEAPOT_CHECK(trace::write_chrome_trace(*ranks, arguments.out_trace));
-  TEAPOT_CHECK(write_out(arguments.json ? dump_json(trace::to_json(*ranks, against)) + "\n" : trace::to_text(*ranks, against)));
-  return 0;
+  if (!arguments.html.empty()) TEAPOT_CHECK(named("cannot write", write_file(arguments.html, trace::to_html(ranks, against))));
+  if (!arguments.out_trace.empty()) TEAPOT_CHECK(named("cannot write", trace::write_chrome_trace(ranks, arguments.out_trace)));
+  return arguments.json ? dump_json(trace::to_json(ranks, against)) + "\n" : trace::to_text(ranks, against);
+}
+
+int refuse(const trace::ImportFault& fault, bool json) {
+  if (!json) return report({ErrorKind::kInvalid, fault.fault.error + ": " + fault.fault.message});
+  const Status written = write_out(dump_json(trace::to_json(fault)) + "\n");
+  return written ? kExitError : report(written.error());
 }
 
 }  // namespace
@@ -93,7 +111,7 @@ CLI::App* add_profile_import(CLI::App& profile, int& exit_code) {
       ->check(CLI::IsMember({"auto", "ascend_pt", "msprof", "kineto", "nsight", "teapot"}))
       ->capture_default_str();
   command->add_option("--roof", arguments->roof_gbps, "Memory bandwidth of the device in GB/s: weight kernels are told as a share of it")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   command->add_option("--steps", arguments->steps, "Only these ids, as 3-7");
   command->add_option("--rank", arguments->import.rank, "Only this rank");
   command->add_option("--rules", arguments->rules, "JSON with name rules that go before the built-in ones");
@@ -102,10 +120,20 @@ CLI::App* add_profile_import(CLI::App& profile, int& exit_code) {
   command->add_option("--out-trace", arguments->out_trace, "Write the classified steps as a Chrome trace (ui.perfetto.dev shows it)");
   command->add_option("--against", arguments->against, "Another trace: what changed from it to this one");
   command->callback([arguments, &exit_code] {
-    const Result<int> code = import(*arguments);
-    exit_code = code ? *code : report(code.error());
+    const auto text = import(*arguments);
+    if (!text) {
+      exit_code = refuse(text.error(), arguments->json);
+    } else if (const Status written = write_out(*text); !written) {
+      exit_code = report(written.error());
+    }
   });
   return command;
+}
+
+int report_usage(const CLI::App& app, std::span<char* const> words, const std::string& message) {
+  const bool json = std::ranges::find(words, std::string_view("--json")) != words.end();
+  if (json && app.get_subcommand("profile")->got_subcommand("import")) return refuse(fault_of("bad option", message), json);
+  return report({ErrorKind::kInvalid, message + "\nRun with --help for more."});
 }
 
 }  // namespace teapot::cli

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "cli/number_checks.h"
+
 namespace teapot::cli {
 namespace {
 
@@ -19,13 +21,13 @@ Status parse_number(const std::string& name, const std::string& text, T& value) 
 
 void add_sampling_options(CLI::App& command, SamplingOptions& options) {
   command.add_option("--temperature", options.temperature, "0: the most likely token always")->check(CLI::Range(0.0, 100.0));
-  command.add_option("--top-k", options.top_k, "Choose among the k most likely tokens; 0: among all")->check(CLI::NonNegativeNumber);
+  command.add_option("--top-k", options.top_k, "Choose among the k most likely tokens; 0: among all")->check(kNotNegative);
   command.add_option("--top-p", options.top_p, "Choose among the tokens that make up this share")->check(CLI::Range(1e-9, 1.0));
   command.add_option("--min-p", options.min_p, "Leave out tokens with less than this share of the best one's probability");
   command.add_option("--presence-penalty", options.presence_penalty, "Taken off the logits of tokens that the reply has");
   command.add_option("--frequency-penalty", options.frequency_penalty, "Taken off the logits for each time that the reply has the token");
   command.add_option("--repetition-penalty", options.repetition_penalty, "Divides the logits of tokens of prompt and reply; 1: off");
-  command.add_option("--seed", options.seed, "The same seed and request give the same reply")->check(CLI::NonNegativeNumber);
+  command.add_option("--seed", options.seed, "The same seed and request give the same reply")->check(kNotNegative);
 }
 
 void apply(const SamplingOptions& options, engine::SamplingParams& sampling) {

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/draft_arguments.h"
 #include "cli/model_options.h"
+#include "cli/number_checks.h"
 #include "cli/progress.h"
 #include "workbench/draft_speed.h"
 #include "workbench/speed.h"
@@ -98,12 +99,10 @@ void add_speed(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
-  command->add_option("--prompt", options.prompt, "Tokens of each sequence before it decodes")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--gen", options.gen, "Decode steps of a round")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--prompt", options.prompt, "Tokens of each sequence before it decodes")->check(kPositive)->capture_default_str();
+  command->add_option("--gen", options.gen, "Decode steps of a round")->check(kPositive)->capture_default_str();
   command->add_option("--repeat", options.repeat, "Rounds, each between two measurements of the roof")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   command->add_option("--prefill-chunk", options.prefill_chunk, "Tokens of the prompt that a step reads")
       ->check(CLI::Range(1u, 65535u))

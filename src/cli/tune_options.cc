@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/path_name.h"
 #include "cli/share.h"
 #include "workbench/tune/trial_record.h"
 
@@ -32,6 +33,19 @@ Result<workbench::KnobProfile> read_profile(const std::string& path) {
   auto profile = workbench::parse_knob_profile(result ? json["profile"] : json);
   if (!profile) return at(path, std::move(profile).error());
   return profile;
+}
+
+Status check_fill(const TuneArguments& arguments, const workbench::Catalogue& catalogue, const workbench::Placeholders& fill) {
+  workbench::Launch launch = catalogue.launch;
+  if (!arguments.start.empty()) launch.start = arguments.start;
+  std::vector<std::string> faults;
+  for (const std::string& name : workbench::missing_placeholders(launch, fill)) {
+    const std::string expected = name == "model" ? "--model MODEL, its path or name" : "--fill " + name + "=...";
+    faults.push_back(fmt::format("{}: the start command of {} has {{{}}}; expected {}", name == "model" ? "--model" : "--fill",
+                                 catalogue.server, name, expected));
+  }
+  if (faults.empty()) return {};
+  return fail(ErrorKind::kInvalid, "{}", fmt::join(faults, "\n"));
 }
 
 }  // namespace
@@ -89,16 +103,19 @@ Result<workbench::TuneSettings> tune_settings(const TuneArguments& arguments, co
   settings.catalogue = arguments.catalogue;
   settings.start = arguments.start;
   // What the templates of catalogues ask for and is known here; --fill goes before it.
-  settings.fill = {{"model", arguments.model},
-                   {"name", std::filesystem::path(arguments.model).filename().string()},
-                   {"teapot", program},
+  settings.fill = {{"teapot", program},
                    {"seed", std::to_string(arguments.seed)},
                    {"state", std::filesystem::absolute(arguments.out).string() + "/state"}};
+  if (!arguments.model.empty()) {
+    settings.fill["model"] = arguments.model;
+    settings.fill["name"] = name_of_path(arguments.model);
+  }
   for (const std::string& each : arguments.fill) {
     const size_t equals = each.find('=');
     if (equals == std::string::npos) return fail(ErrorKind::kInvalid, "--fill: found '{}'; expected NAME=TEXT", each);
     settings.fill[each.substr(0, equals)] = each.substr(equals + 1);
   }
+  TEAPOT_CHECK(check_fill(arguments, catalogue, settings.fill));
   workbench::SearchOptions& search = settings.search;
   search.knobs = arguments.knobs;
   search.parallel = arguments.parallel;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workbench/assets.h"
+#include "workbench/tune/start_command.h"
 
 namespace teapot::workbench::trace {
 namespace {
@@ -29,6 +30,17 @@ void add_levers(const std::string& server, Class kind, std::vector<Lever>& lever
     if (!expected.is_null()) lever.expected = {expected.at(0).get<double>(), expected.at(1).get<double>()};
     levers.push_back(std::move(lever));
   }
+}
+
+// Without its knobs. The others' catalogues are built in; ours is what this program says of itself.
+std::string tune_command(const std::string& server) {
+  if (server == kOurs) return "teapot levers --catalogue > teapot.yaml && teapot tune --catalogue teapot.yaml --model MODEL";
+  std::string command = "teapot tune --catalogue " + server;
+  const auto catalogue = load_catalogue(server);
+  if (!catalogue) return command;
+  for (const std::string& name : missing_placeholders(catalogue->launch, {}))
+    command += name == "model" ? " --model MODEL" : " --fill " + name + "=N";
+  return command;
 }
 
 }  // namespace
@@ -67,9 +79,7 @@ Advice advise(const Analysis& analysis) {
     }
   }
   if (!knobs.empty()) {
-    // The others' catalogues are built in; ours is what this program says of itself.
-    advice.tune = advice.server == kOurs ? "teapot levers --catalogue > teapot.yaml && teapot tune --catalogue teapot.yaml --knobs "
-                                         : "teapot tune --catalogue " + advice.server + " --knobs ";
+    advice.tune = tune_command(advice.server) + " --knobs ";
     for (size_t i = 0; i < knobs.size(); ++i) advice.tune += (i == 0 ? "" : ",") + knobs[i];
   }
   return advice;

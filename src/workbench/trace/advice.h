@@ -26,7 +26,7 @@ struct ClassAdvice {
 struct Advice {
   std::string server;                // whose knobs they are: "vllm-ascend", "vllm", "sglang", "teapot"
   std::vector<ClassAdvice> classes;  // over 5 % of the step, largest first; `useful` and `bandwidth` among them
-  std::string tune;                  // a command line, "" where no lever of the server applies
+  std::string tune;                  // a command line, words in capitals to be replaced; "" where no lever of the server applies
 };
 
 Advice advise(const Analysis& analysis);

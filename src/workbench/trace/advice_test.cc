@@ -1,8 +1,12 @@
 // The table of levers names knobs that there are.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <map>
 #include <set>
+#include <sstream>
 
+#include "base/file.h"
 #include "engine/load_engine.h"
 #include "test_data.h"
 #include "workbench/assets.h"
@@ -59,6 +63,52 @@ TEST(TraceAdvice, EachHasItsSource) {
     });
     EXPECT_GT(count, 5u) << server;
   }
+}
+
+// Rows of the ladder in docs/levers.md: "wait: futex → spin-futex" and the bounds of its change in percent.
+std::map<std::string, std::pair<double, double>> measured_rungs() {
+  std::map<std::string, std::pair<double, double>> rungs;
+  const auto text = read_file(TEAPOT_SOURCE_DIR "/docs/levers.md");
+  if (!text) return rungs;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> cells;
+    for (size_t bar = line.find("| "), end = 0; (end = line.find(" |", bar + 1)) != line.npos; bar = end + 1)
+      cells.push_back(line.substr(bar + 2, end - bar - 2));
+    double low = 0, high = 0;
+    if (cells.size() == 8 && cells[0].contains(" → ") && std::sscanf(cells[5].c_str(), "%lf to %lf", &low, &high) == 2)
+      rungs[cells[0]] = {low, high};
+  }
+  return rungs;
+}
+
+TEST(TraceAdvice, OursHaveTheRangeThatTheLadderMeasuredOrTheReasonWhyNone) {
+  const auto rungs = measured_rungs();
+  ASSERT_GT(rungs.size(), 15u);
+  for_levers("teapot", [&](const Json& lever) {
+    const std::string evidence = lever.at("evidence");
+    const Json& expected = lever.at("expected_percent");
+    if (expected.is_null()) {
+      EXPECT_TRUE(evidence.contains("no figure")) << lever.dump();
+      return;
+    }
+    if (!evidence.contains("the ladder")) {
+      EXPECT_EQ(lever.at("knob"), "mtp") << lever.dump();  // measured with longer replies
+      return;
+    }
+    size_t named = 0;
+    double low = 1, high = 1;
+    for (const auto& [rung, range] : rungs) {
+      if (!evidence.contains(rung)) continue;
+      EXPECT_TRUE(rung.starts_with(lever.at("knob").get<std::string>() + ":")) << lever.dump();
+      ++named;
+      low *= 1 + range.first / 100;
+      high *= 1 + range.second / 100;
+    }
+    EXPECT_GT(named, 0u) << lever.dump();
+    EXPECT_NEAR(expected.at(0).get<double>(), 100 * (low - 1), 0.06) << lever.dump();
+    EXPECT_NEAR(expected.at(1).get<double>(), 100 * (high - 1), 0.06) << lever.dump();
+  });
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace teapot::workbench::trace {
 
 struct Fault {
   // "truncated", "malformed", "missing column", "unknown unit", "precision lost", "no device events", "no steps found",
-  // "unknown format", "no such rank", "cannot read"
+  // "unknown format", "no such rank", "cannot read"; of the command itself "bad option", "bad rules", "cannot write"
   std::string error;
   std::string message;                  // names file, what was found, what was expected
   std::string column;                   // of a CSV or a table, where one is at fault

@@ -58,9 +58,9 @@ TEST(TraceReport, AdviceNamesTheMeasuredShareAndHasItsSource) {
       EXPECT_GT(entry.percent, 5);
       for (const Lever& lever : entry.levers) EXPECT_FALSE(lever.evidence.empty()) << lever.knob;
     }
-    const std::string command = advice.server == "teapot"
-                                    ? "teapot levers --catalogue > teapot.yaml && teapot tune --catalogue teapot.yaml --knobs "
-                                    : "teapot tune --catalogue " + advice.server + " --knobs ";
+    const std::string command =
+        advice.server == "teapot" ? "teapot levers --catalogue > teapot.yaml && teapot tune --catalogue teapot.yaml --model MODEL --knobs "
+                                  : "teapot tune --catalogue " + advice.server + " --model MODEL --fill devices=N --knobs ";
     EXPECT_TRUE(advice.tune.starts_with(command)) << advice.tune;
   }
 }

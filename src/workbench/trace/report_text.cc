@@ -173,8 +173,8 @@ void add_advice(const Analysis& analysis, std::string& text) {
   for (const ClassAdvice& entry : advice.classes) {
     text += fmt::format("{} takes {:.1f} us, {:.1f} % of the step:\n", name_of(entry.kind), entry.us, entry.percent);
     for (const Lever& lever : entry.levers) {
-      const std::string expected = lever.expected ? fmt::format("{:>4g} to {:>3g}", lever.expected->first, lever.expected->second) : "?";
-      text += fmt::format("  {:<34} {:>11}  {} [{}]\n", lever.server == "teapot" ? "teapot: --" + lever.knob : lever.knob, expected,
+      const std::string expected = lever.expected ? fmt::format("{:>5g} to {:>4g}", lever.expected->first, lever.expected->second) : "?";
+      text += fmt::format("  {:<34} {:>13}  {} [{}]\n", lever.server == "teapot" ? "teapot: --" + lever.knob : lever.knob, expected,
                           lever.change, lever.evidence);
     }
   }

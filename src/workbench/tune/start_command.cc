@@ -1,6 +1,7 @@
 #include "workbench/tune/start_command.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/json.h"
 #include "workbench/tune/knob_values.h"
@@ -12,20 +13,35 @@ namespace {
 
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
-// {name} by what it stands for; braces around anything but a name stay.
-Result<std::string> fill(std::string_view text, const Placeholders& placeholders) {
-  std::string out;
-  size_t done = 0;
+// Filled by `teapot tune` and by each start.
+constexpr std::array<std::string_view, 5> kOwnPlaceholders = {"port", "port2", "seed", "state", "teapot"};
+
+// fn(name, where it begins, behind its end) of each {name}; braces around anything but a name are none. Ends where fn says false.
+template <class F>
+void for_placeholders(std::string_view text, F&& fn) {
   for (size_t open = text.find('{'); open != text.npos; open = text.find('{', open + 1)) {
     const size_t close = text.find_first_not_of(kNameCharacters, open + 1);
     if (close == text.npos || close == open + 1 || text[close] != '}') continue;
-    const std::string name(text.substr(open + 1, close - open - 1));
-    const auto at = placeholders.find(name);
-    if (at == placeholders.end()) return fail(ErrorKind::kInvalid, "{}: nothing is given for {{{}}}", text, name);
-    out.append(text.substr(done, open - done)).append(at->second);
-    done = close + 1;
+    if (!fn(std::string(text.substr(open + 1, close - open - 1)), open, close + 1)) return;
     open = close;
   }
+}
+
+// {name} by what it stands for.
+Result<std::string> fill(std::string_view text, const Placeholders& placeholders) {
+  std::string out, missing;
+  size_t done = 0;
+  for_placeholders(text, [&](const std::string& name, size_t begin, size_t end) {
+    const auto at = placeholders.find(name);
+    if (at == placeholders.end()) {
+      missing = name;
+      return false;
+    }
+    out.append(text.substr(done, begin - done)).append(at->second);
+    done = end;
+    return true;
+  });
+  if (!missing.empty()) return fail(ErrorKind::kInvalid, "{}: nothing is given for {{{}}}", text, missing);
   return out.append(text.substr(done));
 }
 
@@ -175,6 +191,20 @@ Status check_value(const Knob& knob, const KnobValue& value) {
 }
 
 }  // namespace
+
+std::vector<std::string> missing_placeholders(const Launch& launch, const Placeholders& given) {
+  std::vector<std::string> missing;
+  const auto look = [&](const std::string& name, size_t, size_t) {
+    const std::string asked = name == "name" ? "model" : name;
+    if (!given.contains(name) && std::ranges::find(kOwnPlaceholders, name) == kOwnPlaceholders.end() &&
+        std::ranges::find(missing, asked) == missing.end())
+      missing.push_back(asked);
+    return true;
+  };
+  for_placeholders(launch.start, look);
+  for (const auto& [name, value] : launch.env) for_placeholders(value, look);
+  return missing;
+}
 
 Result<StartCommand> build_command(const Catalogue& catalogue, const KnobProfile& profile, const Placeholders& placeholders) {
   for (const auto& [name, value] : profile) {

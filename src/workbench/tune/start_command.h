@@ -8,6 +8,10 @@ namespace teapot::workbench {
 
 using Placeholders = std::map<std::string, std::string>;  // "model" -> what {model} stands for
 
+// The placeholders of the start command and of its variables that have nothing in `given`, each once, in their order. Those that `teapot
+// tune` or a start fills by itself are left out; {name} is made of {model}, so it asks for that.
+std::vector<std::string> missing_placeholders(const Launch& launch, const Placeholders& given);
+
 struct StartCommand {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> env;  // launch.env, then the profile's

@@ -188,5 +188,19 @@ TEST(StepValues, OfTheMachineAndTheTrial) {
   EXPECT_EQ(values({{"list", "@exact_step_tokens"}, {"k", "-1"}}).error().message, "k: found -1, expected how many tokens a step drafts");
 }
 
+TEST(StartCommand, WhatAUserMustGive) {
+  const auto missing = [](const std::string& name, const Placeholders& given) {
+    const auto catalogue = load_catalogue(name);
+    return catalogue ? missing_placeholders(catalogue->launch, given) : std::vector{catalogue.error().message};
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(missing("vllm-ascend", {}), (Names{"model", "devices"}));
+  EXPECT_EQ(missing("vllm", {{"model", "m"}, {"name", "m"}}), Names{"devices"});
+  EXPECT_EQ(missing("sglang", {{"model", "m"}, {"devices", "0"}}), Names{"model"}) << "{name}";
+  EXPECT_EQ(missing("llama.cpp", {}), Names{"model"});
+  EXPECT_EQ(missing("xllm", {}), (Names{"model", "device", "ranks", "rank", "devices"}));
+  for (const std::string& name : shipped_catalogues()) EXPECT_EQ(missing(name, kPlaces), Names{}) << name;
+}
+
 }  // namespace
 }  // namespace teapot::workbench
