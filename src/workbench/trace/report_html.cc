@@ -48,7 +48,8 @@ std::string kinds_table(const Analysis& analysis) {
   for (const KindTimes& kind : kinds_of(analysis)) {
     rows += fmt::format("<tr><td style=\"text-align: left\">{}</td><td>{}</td><td>{:.1f}</td>", escape_html(kind.kind), kind.steps,
                         us(kind.wall_ns) / static_cast<double>(kind.steps));
-    for (const int64_t ns : kind.ns) rows += fmt::format("<td>{:.1f}</td>", 100 * static_cast<double>(ns) / static_cast<double>(kind.wall_ns));
+    for (const int64_t ns : kind.ns)
+      rows += fmt::format("<td>{:.1f}</td>", 100 * static_cast<double>(ns) / static_cast<double>(kind.wall_ns));
     rows += "</tr>\n";
   }
   std::string text;
@@ -207,7 +208,8 @@ std::string to_html(const std::vector<Analysis>& ranks, const std::optional<Comp
   for (size_t i = 0; i < ranks.size(); ++i) {
     const Analysis& analysis = ranks[i];
     page.body += fmt::format("<section data-rank=\"{}\" {}>\n", i, i == 0 ? "" : "hidden");
-    page.body += classes_table(analysis) + kinds_table(analysis) + operators_table(analysis) + gaps_table(analysis) + collectives_table(analysis) + advice_table(analysis);
+    page.body += classes_table(analysis) + kinds_table(analysis) + operators_table(analysis) + gaps_table(analysis) +
+                 collectives_table(analysis) + advice_table(analysis);
     page.body += "</section>\n";
   }
   if (against) page.body += comparison_table(*against);

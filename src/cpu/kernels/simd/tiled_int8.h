@@ -20,7 +20,7 @@ template <class S, class Format, int kTokens, class Tokens>
     for (size_t g = 0; g < kGroups; ++g) {
       int32_t correction = 0;
       if constexpr (kTiledOffset<S, Format> != 0) {
-        correction = tokens.template correction<kTiledOffset<S, Format>, kGroups == 2>(p, g, t);
+        correction = tokens.template correction < kTiledOffset<S, Format>, kGroups == 2 > (p, g, t);
       }
       const auto dots =
           S::template dot<Tiled<Format>::kLargestLevel, kDwords>(panel.levels + g * kDwords, tokens.q8(p, t) + 4 * kDwords * g, correction);
