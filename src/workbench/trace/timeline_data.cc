@@ -10,7 +10,7 @@ namespace {
 
 class Lanes {
  public:
-  Lanes(const Trace& trace, int64_t origin) : trace_(trace), origin_(origin) {}
+  explicit Lanes(int64_t origin) : origin_(origin) {}
 
   // key: by which lanes are ordered and told apart.
   void add(std::pair<int, uint32_t> key, const std::string& label, bool nested, int64_t start, int64_t end, std::string_view name,
@@ -50,7 +50,6 @@ class Lanes {
     Json start = Json::array(), length = Json::array(), name = Json::array(), kind = Json::array();
   };
 
-  const Trace& trace_;
   int64_t origin_;
   std::map<std::pair<int, uint32_t>, Lane> lanes_;
   std::map<std::string, size_t> numbers_;
@@ -78,7 +77,7 @@ Json timeline_data(const Analysis& analysis, size_t max_slices) {
   const size_t drawn = affordable(analysis, max_slices);
   const int64_t origin = analysis.steps.front().step.start, until = analysis.steps[drawn - 1].step.end;
   Json json = {{"rank", analysis.rank}, {"steps", Json::array()}, {"drawn_steps", drawn}};
-  Lanes lanes(trace, origin);
+  Lanes lanes(origin);
   Sweep sweep(trace);
   for (size_t i = 0; i < drawn; ++i) {
     const StepTimes& step = analysis.steps[i];
