@@ -1,4 +1,6 @@
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <span>
 #include <string>
@@ -7,7 +9,27 @@
 #include "base/log.h"
 #include "cli/commands.h"
 
+namespace {
+
+// What no thread of the program caught: mostly memory that isn't there, so that nothing may be allocated here.
+[[noreturn]] void end_with_a_message() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+    std::fputs("error: the program ended itself\n", stderr);
+  } catch (const std::bad_alloc&) {
+    std::fputs("error: out of memory\n", stderr);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+  } catch (...) {
+    std::fputs("error: something unknown was thrown\n", stderr);
+  }
+  std::abort();  // where it happened is in the core
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  std::set_terminate(end_with_a_message);
   teapot::log::to_stderr(spdlog::level::info);
   CLI::App app{"Teapot: Qwen3.5 / Qwen3.6 language models at the lowest time per output token"};
   app.set_version_flag("--version", "teapot " TEAPOT_VERSION);
