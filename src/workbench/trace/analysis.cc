@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -26,6 +27,11 @@ bool wanted(const Step& step, const AnalysisOptions& options) {
   return code == std::errc{} && end == step.id.data() + step.id.size() && id >= options.steps->first && id <= options.steps->second;
 }
 
+// Slices may overlap, and last as long as a file says: a sum that doesn't fit is the largest that does.
+void add(int64_t& sum, int64_t part) {
+  if (__builtin_add_overflow(sum, part, &sum)) sum = std::numeric_limits<int64_t>::max();
+}
+
 // Adds up pieces and slices of the counted steps.
 class Adder {
  public:
@@ -35,15 +41,15 @@ class Adder {
     Operator& op = operator_of(slice);
     const int64_t ns = slice.end - slice.start;
     ++op.calls;
-    op.ns += ns;
+    add(op.ns, ns);
     if (slice.bytes > 0) {
-      op.bytes += slice.bytes;
-      op.bytes_ns += ns;
+      add(op.bytes, slice.bytes);
+      add(op.bytes_ns, ns);
     }
     if (slice.kind != Class::kComm) return;
     Collective& collective = collectives_[{op.name, slice.bytes}];
     ++collective.calls;
-    collective.ns += ns;
+    add(collective.ns, ns);
     calls_.push_back({op.name, step_id, turns_[{op.name, step_id}]++, ns});
   }
 

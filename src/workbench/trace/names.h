@@ -17,12 +17,12 @@ class Names {
   Names(const Names& other) : texts_(other.texts_) {
     for (size_t i = 0; i < texts_.size(); ++i) numbers_.emplace(texts_[i], static_cast<Name>(i));
   }
-  Names(Names&&) = default;
+  Names(Names&&) noexcept = default;
   Names& operator=(const Names& other) {
     if (this != &other) *this = Names(other);
     return *this;
   }
-  Names& operator=(Names&&) = default;
+  Names& operator=(Names&&) noexcept = default;
   ~Names() = default;
 
   Name of(std::string_view text) {
