@@ -5,9 +5,9 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path_name.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
-#include "cli/path_name.h"
 #include "engine/trace_json.h"
 #include "workbench/bench/report_folder.h"
 #include "workbench/profile.h"

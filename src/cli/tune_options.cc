@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cli/path_name.h"
+#include "base/path_name.h"
 #include "cli/share.h"
 #include "workbench/tune/trial_record.h"
 

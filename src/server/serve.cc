@@ -2,13 +2,13 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path_name.h"
 #include "engine/load_engine.h"
 #include "server/api_error.h"
 #include "server/http_server.h"
@@ -24,13 +24,8 @@ constexpr int kIoThreads = 4;  // sockets, JSON and tokenizing; the others keep 
 constexpr std::chrono::milliseconds kDrainPoll{20};
 constexpr std::chrono::milliseconds kStopTime{10'000};  // after the grace, for dropping connections and freeing the model
 
-std::string name_of(const std::string& model_path) {
-  const std::filesystem::path path = std::filesystem::path(model_path).lexically_normal();
-  return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
-}
-
 std::string served_name(const ServeOptions& options) {
-  return options.served_name.empty() ? name_of(options.model_path) : options.served_name;
+  return options.served_name.empty() ? name_of_path(options.model_path) : options.served_name;
 }
 
 Result<LoadedModel> load(const ServeOptions& options, std::shared_ptr<engine::EngineObserver> observer,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cpu/ops/fetch.h"
+
 namespace teapot::cpu {
 
 void GatedUnit::expand(const Step& step, const Activations& x, const uint32_t* token_index, size_t tokens, size_t first, size_t last,
@@ -24,8 +26,7 @@ void GatedUnit::expand(const Step& step, const Activations& x, const uint32_t* t
 void prefetch_rows(const Linear& linear, size_t first, size_t rows) {
   constexpr size_t kBytes = 6144;  // as far as kernels look ahead
   const unsigned char* const begin = linear.at(first);
-  const size_t bytes = std::min(kBytes, static_cast<size_t>(linear.at(first + rows) - begin));
-  for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(begin + i, 0, 2);  // to L2
+  fetch(begin, std::min(kBytes, static_cast<size_t>(linear.at(first + rows) - begin)));
 }
 
 size_t project_residual_worker_bytes(const Linear& linear, size_t rows) { return rows * linear.tile_rows * sizeof(float); }

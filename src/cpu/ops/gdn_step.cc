@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/half.h"
+#include "cpu/ops/fetch.h"
 #include "cpu/ops/ops.h"
 
 namespace teapot::cpu {
@@ -17,11 +18,6 @@ constexpr float kL2NormEps = 1e-6f;  // spec 3.5, step 4
 
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 float softplus(float x) { return x > 20.0f ? x : std::log1p(std::exp(x)); }
-
-// To L2.
-void fetch(const void* begin, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(static_cast<const std::byte*>(begin) + i, 0, 2);
-}
 
 // What a worker keeps of a block.
 struct Workspace {

@@ -1,8 +1,8 @@
-#include "cli/path_name.h"
+#include "base/path_name.h"
 
 #include <filesystem>
 
-namespace teapot::cli {
+namespace teapot {
 
 std::string name_of_path(const std::string& path) {
   const std::filesystem::path parts = std::filesystem::path(path).lexically_normal();
@@ -15,4 +15,4 @@ std::string name_of_model(const std::string& path) {
   return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
 }
 
-}  // namespace teapot::cli
+}  // namespace teapot

@@ -1,8 +1,8 @@
-#include "cli/path_name.h"
+#include "base/path_name.h"
 
 #include <gtest/gtest.h>
 
-namespace teapot::cli {
+namespace teapot {
 namespace {
 
 TEST(PathName, WithAndWithoutASlashAtTheEnd) {
@@ -18,4 +18,4 @@ TEST(PathName, OfAModelWithoutItsKind) {
 }
 
 }  // namespace
-}  // namespace teapot::cli
+}  // namespace teapot

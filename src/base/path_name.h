@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace teapot::cli {
+namespace teapot {
 
 // "b" of "a/b" and of "a/b/".
 std::string name_of_path(const std::string& path);
@@ -11,4 +11,4 @@ std::string name_of_path(const std::string& path);
 // The same without ".gguf".
 std::string name_of_model(const std::string& path);
 
-}  // namespace teapot::cli
+}  // namespace teapot
