@@ -82,6 +82,7 @@ class DoubleTrials : public Trials {
   struct World {
     double start_sd = 0.01, request_sd = 0.01, drift = 0.002;  // relative; drift a start
     uint32_t requests_per_user = 2;
+    double long_draft_ttft_ms = 0;     // for each draft beyond three
     bool nothing_matters = false;      // every setting takes the same time, none breaks
     uint32_t stop_after = UINT32_MAX;  // questions; then nobody answers any more
   };
@@ -139,7 +140,8 @@ class DoubleTrials : public Trials {
       TurnFigures load;
       load.requests = static_cast<uint32_t>(requests);
       load.tpot_ms = formula.tpot_ms(users) * start * std::exp(world_.request_sd / std::sqrt(requests) * noise_.next());
-      load.ttft_ms = formula.ttft_ms() * start * std::exp(world_.request_sd / std::sqrt(requests) * noise_.next());
+      const double ttft_ms = formula.ttft_ms() + world_.long_draft_ttft_ms * std::max(0.0, formula.number("spec_k") - 3);
+      load.ttft_ms = ttft_ms * start * std::exp(world_.request_sd / std::sqrt(requests) * noise_.next());
       load.drafted = static_cast<uint64_t>(1000 * formula.number("spec_k"));
       load.accepted = static_cast<uint64_t>(1000 * formula.accepted());
       arm.loads.push_back(load);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "workbench/tune/confirm.h"
 #include "workbench/tune/moves.h"
@@ -104,43 +105,58 @@ Status Search::try_knob(const Knob& knob) {
     TEAPOT_TRY(const bool good, starts_well(*move, kLadder));
     if (good) moves.push_back(*std::move(move));
   }
-  if (moves.size() > kMostRacedValues && meter_.left() > 0) {
-    std::vector<Entrant> entrants;
-    entrants.reserve(moves.size());
-    for (const Move& move : moves) entrants.push_back({move.name(), move.target});
-    TEAPOT_TRY(const Tournament tournament, hold_tournament(meter_, options_.objective, incumbent_, std::move(entrants)));
-    std::vector<Move> chosen;
-    for (size_t i = 0; i < moves.size(); ++i) {
-      const Entrant& entrant = tournament.entrants[i];
-      if (i == tournament.best) {
-        chosen.push_back(moves[i]);
-      } else if (entrant.fault != TrialFault::kNone) {
-        starts_.set_failed(moves[i].target, entrant.fault, entrant.what);
-        add(verdict_of(moves[i], kLadder, broken_state(entrant.fault), entrant.what));
-      } else {
-        MoveVerdict verdict = verdict_of(moves[i], kLadder, MoveState::kScreened, "another value of it looked better");
-        verdict.effect.pairs = entrant.pairs;
-        verdict.effect.mean = entrant.mean();
-        verdict.effect.half_width = std::numeric_limits<double>::infinity();
-        add(std::move(verdict));
-      }
-    }
-    moves = std::move(chosen);
-  }
+  if (moves.size() > kMostRacedValues && meter_.left() > 0) return race_best_of(knob, moves);
   for (const Move& planned : moves) {
-    if (meter_.left() == 0) {
-      add(verdict_of(planned, kLadder, MoveState::kInconclusive, "the budget is used up"));
-      continue;
-    }
-    // The incumbent may have changed by another value of this knob.
-    std::optional<Move> move = move_to(knob, planned.value, kLadder);
-    if (!move) continue;
-    TEAPOT_TRY(const bool good, starts_well(*move, kLadder));
-    if (!good) continue;
-    TEAPOT_TRY(MoveVerdict verdict, race(*move, kLadder));
-    take(*move, std::move(verdict));
+    TEAPOT_TRY(std::ignore, race_value(knob, planned.value));
   }
   return {};
+}
+
+// A tournament's best races; where a guard refuses it or it breaks, the next best does.
+Status Search::race_best_of(const Knob& knob, const std::vector<Move>& moves) {
+  std::vector<Entrant> entrants;
+  entrants.reserve(moves.size());
+  for (const Move& move : moves) entrants.push_back({move.name(), move.target});
+  TEAPOT_TRY(const Tournament tournament, hold_tournament(meter_, options_.objective, incumbent_, std::move(entrants)));
+  for (size_t i = 0; i < moves.size(); ++i) {
+    const Entrant& entrant = tournament.entrants[i];
+    if (entrant.fault == TrialFault::kNone) continue;
+    starts_.set_failed(moves[i].target, entrant.fault, entrant.what);
+    add(verdict_of(moves[i], kLadder, broken_state(entrant.fault), entrant.what));
+  }
+  bool settled = false;
+  size_t raced = 0;
+  for (const size_t i : tournament.ranking) {
+    const Entrant& entrant = tournament.entrants[i];
+    if (!settled && raced < kMostRacedValues && (raced == 0 || entrant.mean() < kScreenAbove)) {
+      TEAPOT_TRY(const MoveState state, race_value(knob, moves[i].value));
+      settled = state != MoveState::kRefused && !is_broken(state);
+      ++raced;
+      continue;
+    }
+    MoveVerdict verdict = verdict_of(moves[i], kLadder, MoveState::kScreened, "another value of it looked better");
+    verdict.effect.pairs = entrant.pairs;
+    verdict.effect.mean = entrant.mean();
+    verdict.effect.half_width = std::numeric_limits<double>::infinity();
+    add(std::move(verdict));
+  }
+  return {};
+}
+
+Result<MoveState> Search::race_value(const Knob& knob, const KnobValue& value) {
+  // The incumbent may have changed by another value of this knob.
+  const std::optional<Move> move = move_to(knob, value, kLadder);
+  if (!move) return MoveState::kRefused;
+  if (meter_.left() == 0) {
+    add(verdict_of(*move, kLadder, MoveState::kInconclusive, "the budget is used up"));
+    return MoveState::kInconclusive;
+  }
+  TEAPOT_TRY(const bool good, starts_well(*move, kLadder));
+  if (!good) return result_.verdicts.back().state;
+  TEAPOT_TRY(MoveVerdict verdict, race(*move, kLadder));
+  const MoveState state = verdict.state;
+  take(*move, std::move(verdict));
+  return state;
 }
 
 Status Search::ladder() {

@@ -63,6 +63,9 @@ inline constexpr std::array<std::string_view, 12> kMoveStateNames = {
     "inconclusive",  "screened",       "inert",         "broken (start)",
     "broken (hang)", "broken (crash)", "broken (text)", "refused"};
 
+// Or inert: either way no configuration to measure.
+constexpr bool is_broken(MoveState state) { return state >= MoveState::kInert && state <= MoveState::kBrokenText; }
+
 // ln(B / A) over some pairs.
 struct Effect {
   uint32_t pairs = 0;

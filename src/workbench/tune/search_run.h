@@ -68,6 +68,9 @@ class Search {
   Status look_at_base();
   Status ladder();
   Status try_knob(const Knob& knob);
+  Status race_best_of(const Knob& knob, const std::vector<Move>& moves);
+  // On the ladder. Returns its verdict.
+  Result<MoveState> race_value(const Knob& knob, const KnobValue& value);
   Status second_pass();
   Status try_neighbours();
   Status settle();

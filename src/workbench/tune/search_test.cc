@@ -258,5 +258,30 @@ TEST(Search, StartsFromPoorSettings) {
   EXPECT_EQ(result->winner, (KnobProfile{{"threads", "8"}, {"graph", "full"}, {"comm", "aiv"}})) << told(*result);
 }
 
+// Drafts deeper than three are no slower a token, but harm the first one: what the tournament likes best may be none to adopt.
+TEST(Search, RacesTheNextBestValueWhereAGuardRefusesTheBest) {
+  const Catalogue catalogue = double_catalogue();
+  constexpr int kSessions = 20;
+  int refused = 0, three = 0;
+  for (uint64_t seed = 0; seed < kSessions; ++seed) {
+    DoubleTrials trials(catalogue, kParallel, seed, {.start_sd = 0.02, .long_draft_ttft_ms = 10});
+    SearchOptions options = with_budget(250, seed);
+    options.knobs = {"graph", "static_kernel", "spec_k"};
+    const auto result = search(catalogue, options, trials, {});
+    ASSERT_TRUE(result) << result.error().message;
+    if (result->end != SearchEnd::kDone) continue;  // A against A
+    const auto deep = std::ranges::find_if(result->verdicts, [](const MoveVerdict& verdict) {
+      return verdict.knob == "spec_k" && verdict.state == MoveState::kRefused && verdict.effect.pairs > 0;
+    });
+    refused += deep != result->verdicts.end();
+    const KnobValue drafts = value_in(catalogue, result->winner, "spec_k");
+    three += drafts == "3" || drafts == "2";
+    EXPECT_TRUE(drafts != "4" && drafts != "5") << told(*result);
+  }
+  GTEST_LOG_(INFO) << "deep drafts refused in " << refused << " of " << kSessions << " sessions, 2 or 3 found in " << three;
+  EXPECT_GE(refused, 1);
+  EXPECT_GE(three, kSessions * 9 / 10);
+}
+
 }  // namespace
 }  // namespace teapot::workbench

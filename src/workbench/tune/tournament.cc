@@ -1,13 +1,15 @@
 #include "workbench/tune/tournament.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace teapot::workbench {
 
 Result<Tournament> hold_tournament(PairMeter& meter, Objective objective, const KnobProfile& incumbent, std::vector<Entrant> entrants) {
-  Tournament tournament{.entrants = std::move(entrants)};
+  Tournament tournament{.entrants = std::move(entrants), .ranking = {}};
   std::vector<Entrant>& all = tournament.entrants;
   std::vector<PairMeter::Series> series;
   series.reserve(all.size());
@@ -30,7 +32,11 @@ Result<Tournament> hold_tournament(PairMeter& meter, Objective objective, const 
     std::ranges::sort(left, {}, [&](size_t i) { return std::pair(all[i].mean(), i); });
     left.resize(std::min(left.size(), std::max<size_t>(1, left.size() / 2)));
   }
-  if (!left.empty()) tournament.best = left.front();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].fault == TrialFault::kNone) tournament.ranking.push_back(i);
+  }
+  // Who stayed longer has more pairs.
+  std::ranges::sort(tournament.ranking, {}, [&](size_t i) { return std::tuple(-int64_t{all[i].pairs}, all[i].mean(), i); });
   return tournament;
 }
 

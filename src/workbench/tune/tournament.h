@@ -22,7 +22,7 @@ struct Entrant {
 
 struct Tournament {
   std::vector<Entrant> entrants;  // in the order in which they came
-  size_t best = SIZE_MAX;         // SIZE_MAX: all of them failed
+  std::vector<size_t> ranking;    // those that did not fail, the best first
 };
 
 Result<Tournament> hold_tournament(PairMeter& meter, Objective objective, const KnobProfile& incumbent, std::vector<Entrant> entrants);

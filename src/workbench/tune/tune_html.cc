@@ -10,7 +10,7 @@ namespace teapot::workbench {
 namespace {
 
 std::string move_row(const MoveVerdict& verdict) {
-  const bool bad = verdict.state >= MoveState::kInert && verdict.state <= MoveState::kBrokenText;
+  const bool bad = is_broken(verdict.state);
   std::string reason = verdict.reason;
   if (verdict.evidence) {
     reason += fmt::format("{}in force: {} ({})", reason.empty() ? "" : "; ", kSeenNames[static_cast<size_t>(verdict.evidence->seen)],
@@ -125,9 +125,7 @@ std::string tune_html(const TuneSession& session) {
   page.body += kCharts;
   page.body += moves_table("Did nothing, or too little, or harm", result,
                            [](const MoveVerdict& verdict) { return !verdict.adopted && verdict.state < MoveState::kInert; });
-  page.body += moves_table("Broke, or took no effect", result, [](const MoveVerdict& verdict) {
-    return verdict.state >= MoveState::kInert && verdict.state <= MoveState::kBrokenText;
-  });
+  page.body += moves_table("Broke, or took no effect", result, [](const MoveVerdict& verdict) { return is_broken(verdict.state); });
   page.body += moves_table("Refused", result, [](const MoveVerdict& verdict) { return verdict.state == MoveState::kRefused; });
   page.body += prune_table(result);
   page.body += profile_list("The profile", result.winner);

@@ -31,8 +31,6 @@ std::string rows(std::string_view title, const SearchResult& result, const std::
   return out.empty() ? "" : fmt::format("\n{}\n{}", title, out);
 }
 
-bool broken(MoveState state) { return state >= MoveState::kInert && state <= MoveState::kBrokenText; }
-
 }  // namespace
 
 std::string effect_text(const Effect& effect) {
@@ -68,7 +66,7 @@ std::string to_text(const TuneSession& session, bool color) {
            verdict.state == MoveState::kInconclusive;
   });
   out += rows("slower", result, [](const MoveVerdict& verdict) { return verdict.state == MoveState::kLose; });
-  out += rows("broke, or took no effect", result, [](const MoveVerdict& verdict) { return broken(verdict.state); });
+  out += rows("broke, or took no effect", result, [](const MoveVerdict& verdict) { return is_broken(verdict.state); });
   out += rows("refused", result, [](const MoveVerdict& verdict) { return verdict.state == MoveState::kRefused; });
   if (!result.pruned.empty()) out += "\nleft out again, with against without\n";
   for (const PruneVerdict& verdict : result.pruned) {
