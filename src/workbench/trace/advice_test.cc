@@ -77,7 +77,7 @@ std::map<std::string, std::pair<double, double>> measured_rungs() {
       cells.push_back(line.substr(bar + 2, end - bar - 2));
     double low = 0, high = 0;
     if (cells.size() == 8 && cells[0].contains(" → ") && std::sscanf(cells[5].c_str(), "%lf to %lf", &low, &high) == 2)
-      rungs[cells[0]] = {low, high};
+      rungs.try_emplace(cells[0], low, high);  // the way up stands first
   }
   return rungs;
 }
