@@ -159,7 +159,7 @@ TEST(DraftDepthSimulation, AHostThatChangesTakesLittleOfTheGain) {
   for (const SimulatedCosts* costs : {&kOne, &kFour, &kEight}) {
     for (const double turn_ms : {400, 2000, 9000}) {
       const auto mean = [&](const SimulatedChance& chance, std::optional<uint32_t> fixed) {
-        constexpr uint64_t kRuns = 8;
+        constexpr uint64_t kRuns = 4;
         double sum = 0;
         for (uint64_t seed = 0; seed < kRuns; ++seed) {
           const auto host = [&](double ms) { return uniform(seed, static_cast<uint64_t>(ms / turn_ms), 7) < 0.5 ? 1.0 : 1.4; };
@@ -167,12 +167,13 @@ TEST(DraftDepthSimulation, AHostThatChangesTakesLittleOfTheGain) {
         }
         return sum / kRuns;
       };
-      double best = mean(paid, 0);
+      const double plain = mean(paid, 0), chosen = mean(paid, {});
+      double best = plain;
       for (uint32_t k = 1; k <= 4; ++k) best = std::min(best, mean(paid, k));
       SCOPED_TRACE(std::to_string(costs->sequences) + " sequences, turns of " + std::to_string(turn_ms) + " ms");
-      GTEST_LOG_(INFO) << costs->sequences << ", " << turn_ms << ": best / plain " << mean(paid, 0) / best << ", auto / plain "
-                       << mean(paid, 0) / mean(paid, {}) << ", never " << mean(never, 0) / mean(never, {});
-      EXPECT_LE(mean(paid, {}), best / 0.93);
+      GTEST_LOG_(INFO) << costs->sequences << " sequences, turns of " << turn_ms << " ms: plain / best " << plain / best
+                       << ", plain / auto " << plain / chosen;
+      EXPECT_LE(chosen, best / 0.93);
       EXPECT_LE(mean(never, {}), mean(never, 0) / 0.98);
     }
   }
