@@ -18,6 +18,10 @@ std::vector<CLI::Option*> add_draft_arguments(CLI::App& command, DraftArguments&
 Result<workbench::AcceptRates> parse_accept_rates(const DraftArguments& arguments) {
   workbench::AcceptRates lists;
   if (!arguments.accept_rates) return lists;
+  if (arguments.accept_rates->empty() ||
+      arguments.accept_rates->find_first_of(",;", arguments.accept_rates->size() - 1) != std::string::npos) {
+    return fail(ErrorKind::kInvalid, "--accept-rate: '{}' ends without a number", *arguments.accept_rates);
+  }
   for (const std::string& list : CLI::detail::split(*arguments.accept_rates, ';')) {
     lists.emplace_back();
     for (const std::string& rate : CLI::detail::split(list, ',')) {

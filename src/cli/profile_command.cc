@@ -33,12 +33,15 @@ Result<std::string> classes_of(const std::string& trace) {
   return workbench::trace::to_text(*ranks, std::nullopt);
 }
 
-// A profile that is there stays there.
-Status expect_no_profile(const std::filesystem::path& folder) {
+// Before a model is loaded for it. A profile that is there stays there.
+Status make_folder(const std::filesystem::path& folder) {
   for (const char* name : {"profile.txt", "profile.json", "trace.json"}) {
     if (std::filesystem::exists(folder / name))
       return fail(ErrorKind::kInvalid, "{}: exists already; expected another folder as --out", (folder / name).string());
   }
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(ErrorKind::kIo, "{}: cannot be made: {}", folder.string(), error.message());
   return {};
 }
 
@@ -56,11 +59,14 @@ Status profile(const Arguments& arguments) {
   if (arguments.cost_pairs > 0) return cost(arguments);
   const std::filesystem::path folder =
       arguments.out.empty() ? workbench::folder_name("profile_" + name_of_model(arguments.model.model)) : arguments.out;
-  TEAPOT_CHECK(expect_no_profile(folder));
-  TEAPOT_TRY(const LoadedBackend loaded, load_backend(arguments.model, arguments.profile.load.drafts));
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(ErrorKind::kIo, "{}: cannot be made: {}", folder.string(), error.message());
+  TEAPOT_CHECK(make_folder(folder));
+  auto backend = load_backend(arguments.model, arguments.profile.load.drafts);
+  if (!backend) {
+    std::error_code kept;
+    std::filesystem::remove(folder, kept);  // only if it is empty
+    return std::unexpected(std::move(backend).error());
+  }
+  const LoadedBackend loaded = *std::move(backend);
   TEAPOT_TRY(const workbench::Profile measured, workbench::measure_profile(loaded.model, *loaded.backend, arguments.profile));
   TEAPOT_CHECK(write_file(folder / "profile.json", dump_json(workbench::to_json(measured)) + "\n"));
   engine::TraceFacts facts;

@@ -121,6 +121,10 @@ class CpuBackend final : public plan::Backend {
 
   plan::StepShares shares() const override { return executor_ ? executor_->shares() : plan::StepShares{}; }
 
+  FixedBytes fixed_bytes() const override {
+    return {.weights = weights_ ? weights_->arena().bytes() : 0, .scratch = executor_ ? executor_->scratch_bytes() : 0};
+  }
+
   std::vector<plan::SwitchReport> switches() const override {
     return switch_reports({settings_, weights_ ? &*weights_ : nullptr, weight_usage_, executor_ ? executor_->saturated() : 0});
   }

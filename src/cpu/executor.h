@@ -52,6 +52,7 @@ class Executor {
   void trace(plan::StepTrace& out) const;
   plan::StepShares shares() const;
 
+  uint64_t scratch_bytes() const { return scratch_.bytes() + worker_scratch_.bytes() + logits_.bytes(); }
   uint64_t saturated() const { return saturated_.load(std::memory_order_relaxed); }  // values that did not fit an f16 KV cache
 
  private:

@@ -21,6 +21,7 @@ class Scratch {
   void drop_outgrown() { outgrown_.clear(); }
 
   std::byte* data() const { return arena_.data(); }
+  uint64_t bytes() const { return arena_.bytes(); }
 
  private:
   const char* what_;

@@ -152,5 +152,32 @@ TEST(DraftDepthSimulation, AutoIsNearTheBestDepthAndNoSlowerThanNone) {
   }
 }
 
+// A host that gives more and less by turns, as a shared one does.
+TEST(DraftDepthSimulation, AHostThatChangesTakesLittleOfTheGain) {
+  const auto paid = [](uint32_t position, uint32_t) { return 0.95 - 0.1 * position; };
+  const auto never = [](uint32_t, uint32_t) { return 0.0; };
+  for (const SimulatedCosts* costs : {&kOne, &kFour, &kEight}) {
+    for (const double turn_ms : {400, 2000, 9000}) {
+      const auto mean = [&](const SimulatedChance& chance, std::optional<uint32_t> fixed) {
+        constexpr uint64_t kRuns = 4;
+        double sum = 0;
+        for (uint64_t seed = 0; seed < kRuns; ++seed) {
+          const auto host = [&](double ms) { return uniform(seed, static_cast<uint64_t>(ms / turn_ms), 7) < 0.5 ? 1.0 : 1.4; };
+          sum += simulate(*costs, chance, 512, seed, fixed, host);
+        }
+        return sum / kRuns;
+      };
+      const double plain = mean(paid, 0), chosen = mean(paid, {});
+      double best = plain;
+      for (uint32_t k = 1; k <= 4; ++k) best = std::min(best, mean(paid, k));
+      SCOPED_TRACE(std::to_string(costs->sequences) + " sequences, turns of " + std::to_string(turn_ms) + " ms");
+      GTEST_LOG_(INFO) << costs->sequences << " sequences, turns of " << turn_ms << " ms: plain / best " << plain / best
+                       << ", plain / auto " << plain / chosen;
+      EXPECT_LE(chosen, best / 0.93);
+      EXPECT_LE(mean(never, {}), mean(never, 0) / 0.98);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace teapot::engine

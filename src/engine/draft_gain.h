@@ -1,5 +1,6 @@
 // Whether drafting has paid lately, by the clock: chances and costs are estimates, and where they promise little, their errors decide.
-// Of one number of sequences that decode together. Decode thread only.
+// Where it seems not to, a few rounds without drafts tell first whether it is the host that has become slower. Of one number of sequences
+// that decode together. Decode thread only.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +20,18 @@ class DraftGain {
   // A dozen rounds say what a single one cannot: whether a gain of some percent is one. As long a pause costs nothing, and one in 64 rounds
   // without drafts costs half a percent of a gain of 1.5.
   static constexpr uint32_t kLook = 12, kFirstPause = 32, kLongestPause = 1024, kPlainEvery = 64;
+  static constexpr uint32_t kDoubt = 4;  // rounds
+
+  void judge();
 
   double plain_ms_ = 0;
   double tokens_ = 0, ms_ = 0;  // of drafted rounds, the latest count most
   uint32_t rounds_ = 0;         // of them, since the last pause
   uint32_t since_plain_ = 0;
+  bool doubted_ = false;  // some rounds without drafts were begun
+  uint32_t doubt_ = 0;    // of them, those to come
+  double fresh_ms_ = 0;   // of them
+  uint32_t fresh_ = 0;    // those that said what they took
   uint32_t resting_ = 0;  // rounds to come without drafts
   uint32_t pause_ = kFirstPause;
 };

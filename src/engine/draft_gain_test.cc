@@ -46,6 +46,30 @@ TEST(DraftGain, WhatPaysAgainIsForgiven) {
   EXPECT_EQ(rested(gain, 12, 1, 15), 0u);
 }
 
+TEST(DraftGain, ASlowerHostIsNotTheDraftsFault) {
+  DraftGain gain;
+  gain.plain(10);
+  uint32_t plain = 0;
+  for (int i = 0; i < 65 * 20; ++i) {  // a half slower from now on, drafts still pay
+    if (gain.rests()) {
+      ++plain;
+      gain.plain(15);
+    } else {
+      gain.drafted(1.5, 18);
+    }
+  }
+  EXPECT_LE(plain, 24u) << "4 to find out, and one in 64";
+}
+
+TEST(DraftGain, ADoubtEndsWhereNoRoundTellsAnything) {
+  DraftGain gain;
+  gain.plain(10);
+  for (int i = 0; i < 12; ++i) gain.drafted(1, 12);
+  uint32_t plain = 0;
+  while (gain.rests()) ++plain;  // beside a prompt: no figures
+  EXPECT_EQ(plain, 32u);
+}
+
 TEST(DraftGain, NothingIsSaidBeforeAPlainRoundWasSeen) {
   DraftGain gain;
   EXPECT_EQ(rested(gain, 64, 1, 100), 0u);

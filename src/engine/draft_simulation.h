@@ -7,6 +7,7 @@
 
 #include "engine/acceptance.h"
 #include "engine/draft_depth.h"
+#include "engine/draft_gain.h"
 #include "engine/draft_probe.h"
 #include "engine/philox.h"
 #include "engine/step_cost.h"
@@ -27,9 +28,13 @@ struct SimulatedCosts {
 // That a draft for position 1, 2, ... of a round holds after so many tokens of the reply.
 using SimulatedChance = std::function<double(uint32_t position, uint32_t token)>;
 
+// How many times as long all takes on this host at this time; a step of the model has noise of its own besides.
+using SimulatedHost = std::function<double(double ms)>;
+
 // ms for a token, until all have made `tokens` each on average. Luck belongs to the token: it is the same for each way to choose depths.
+// host: costs are learned from what steps take there, and gains are watched; nothing: they are known, and stay what they are.
 inline double simulate(const SimulatedCosts& costs, const SimulatedChance& chance, uint32_t tokens, uint64_t seed,
-                       std::optional<uint32_t> fixed = {}) {
+                       std::optional<uint32_t> fixed = {}, const SimulatedHost& host = {}) {
   struct Sequence {
     Acceptance acceptance;
     DraftProbe probe;
@@ -38,17 +43,22 @@ inline double simulate(const SimulatedCosts& costs, const SimulatedChance& chanc
   Acceptance shared;
   std::vector<Sequence> sequences(costs.sequences, {Acceptance(&shared), {}});
   std::vector<DraftingSequence> drafting(costs.sequences);
-  DraftDepth depth(costs.step, costs.draft, costs.sequences);
+  StepCost step = costs.step, draft = costs.draft;
+  DraftDepth depth(step, draft, costs.sequences);
+  DraftGain gain;
+  uint32_t round = 0;
   uint32_t made = 0;
   double ms = 0;
   while (made < tokens * costs.sequences) {
-    for (uint32_t i = 0; i < costs.sequences; ++i) drafting[i] = {.limit = 4, .lags = false, .chances = sequences[i].acceptance.chances()};
+    const uint32_t limit = host && gain.rests() ? 0 : 4;
+    for (uint32_t i = 0; i < costs.sequences; ++i) drafting[i] = {limit, false, sequences[i].acceptance.chances()};
     const auto chosen = depth.choose(drafting, costs.sequences, 0);
     uint32_t rows = costs.sequences;
+    const uint32_t before = made;
     std::vector<uint32_t> together(kMaxDrafts);
     for (uint32_t i = 0; i < costs.sequences; ++i) {
       Sequence& sequence = sequences[i];
-      const uint32_t drafts = fixed ? *fixed : sequence.probe.depth(chosen[i], 4);
+      const uint32_t drafts = fixed ? *fixed : sequence.probe.depth(chosen[i], limit);
       rows += drafts;
       for (uint32_t j = 0; j < drafts; ++j) ++together[j];
       uint32_t held = 0;
@@ -60,8 +70,22 @@ inline double simulate(const SimulatedCosts& costs, const SimulatedChance& chanc
       sequence.made += held + 1;
       made += held + 1;
     }
-    ms += costs.step.ms(rows);
-    for (const uint32_t count : together) ms += count > 0 ? costs.draft.ms(count) : 0;
+    const double speed = host ? host(ms) : 1;
+    const double step_ms = costs.step.ms(rows) * speed * (host ? 0.95 + 0.1 * uniform(seed, round++, 99) : 1);
+    double drafts_ms = 0;
+    for (const uint32_t count : together) {
+      if (count == 0) continue;
+      drafts_ms += costs.draft.ms(count) * speed;
+      draft.observe(count, costs.draft.ms(count) * speed);
+    }
+    ms += step_ms + drafts_ms;
+    if (!host) continue;
+    step.observe(rows, step_ms);
+    if (rows == costs.sequences) {
+      gain.plain(step_ms);
+    } else {
+      gain.drafted(static_cast<double>(made - before) / costs.sequences, step_ms + drafts_ms);
+    }
   }
   return ms / made;
 }

@@ -329,6 +329,7 @@ void Engine::stop_recording() {
 Engine::Load Engine::load() const { return {.running = impl_->scheduler().running(), .waiting = impl_->queue().waiting()}; }
 
 bool Engine::full() const { return impl_->queue().full(); }
+double Engine::seconds_a_place() const { return impl_->queue().seconds_a_place(); }
 EngineStatus Engine::status() const { return impl_->scheduler().status(); }
 uint32_t Engine::context() const { return impl_->limit().tokens; }
 uint32_t Engine::draft_limit() const { return impl_->draft_limit(); }

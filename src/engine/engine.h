@@ -67,8 +67,9 @@ class Engine {
     uint32_t waiting;  // requests
   };
   Load load() const;
-  bool full() const;            // the next submit would be kBusy
-  EngineStatus status() const;  // after the last step
+  bool full() const;               // the next submit would be kBusy
+  double seconds_a_place() const;  // until one of many that wait begins, and its place in the queue is free; 0: not known yet
+  EngineStatus status() const;     // after the last step
 
   uint32_t context() const;                   // tokens a sequence may have, prompt and reply together
   const std::string& context_reason() const;  // what limits it, for people

@@ -129,6 +129,7 @@ class FakeBackend final : public plan::Backend {
     for (size_t worker = 0; worker < options_.workers; ++worker) fn(worker);
     return {};
   }
+  FixedBytes fixed_bytes() const override { return {.weights = 7000, .scratch = 300}; }
   std::vector<plan::SwitchReport> switches() const override { return {}; }
   std::vector<std::string> notes() const override { return {}; }
 

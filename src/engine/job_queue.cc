@@ -75,6 +75,21 @@ bool JobQueue::full_locked() const {
   return waiting_.size() >= capacity_ + (seats_ - std::min<size_t>(seats_, taken));
 }
 
+void JobQueue::taken() {
+  constexpr double kWeight = 0.25;  // of a new figure
+  const auto now = Clock::now();
+  if (last_taken_) {
+    const double seconds = ms_between(*last_taken_, now) / 1000;
+    seconds_a_place_ += seconds_a_place_ == 0 ? seconds : kWeight * (seconds - seconds_a_place_);
+  }
+  last_taken_ = waiting_.empty() ? std::nullopt : std::optional(now);
+}
+
+double JobQueue::seconds_a_place() const {
+  const std::lock_guard lock(mutex_);
+  return seconds_a_place_;
+}
+
 bool JobQueue::full() const {
   const std::lock_guard lock(mutex_);
   return full_locked();

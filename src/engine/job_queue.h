@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -39,6 +40,7 @@ class JobQueue {
     if (closed_ || waiting_.empty() || !fits(*waiting_.front())) return nullptr;
     running_.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
+    taken();
     return running_.back();
   }
   void done(const Job& job);
@@ -48,6 +50,8 @@ class JobQueue {
 
   uint32_t waiting() const;
   bool full() const;
+  // Between one job's leaving a queue where others wait and the next one's, lately; 0: that has not happened yet.
+  double seconds_a_place() const;
   // fn(job) for those that wait, in their order.
   template <class F>
   void for_waiting(F&& fn) const {
@@ -57,6 +61,7 @@ class JobQueue {
 
  private:
   bool full_locked() const;
+  void taken();
 
   const uint32_t capacity_, seats_;
   mutable std::mutex mutex_;  // guards all below
@@ -65,6 +70,8 @@ class JobQueue {
   std::vector<std::shared_ptr<Job>> cancelled_;
   std::vector<std::shared_ptr<Job>> running_;
   uint64_t last_id_ = 0;
+  std::optional<Clock::time_point> last_taken_;  // nothing: nobody has waited since
+  double seconds_a_place_ = 0;
   bool nudged_ = false;
   bool closed_ = false;
 };

@@ -47,6 +47,23 @@ TEST(JobQueue, IsBounded) {
   EXPECT_FALSE(queue.full());
 }
 
+TEST(JobQueue, KnowsHowLongAPlaceTakes) {
+  JobQueue queue(4);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.push(job()));
+  take(queue);
+  EXPECT_EQ(queue.seconds_a_place(), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  take(queue);
+  const double known = queue.seconds_a_place();
+  EXPECT_GE(known, 0.02);
+  take(queue);  // nobody waits: what follows says nothing
+  const double after = queue.seconds_a_place();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(queue.push(job()));
+  take(queue);
+  EXPECT_EQ(queue.seconds_a_place(), after);
+}
+
 TEST(JobQueue, CancelMakesRoomAtOnce) {
   JobQueue queue(1);
   const auto running = queue.push(job());

@@ -84,6 +84,8 @@ struct EngineStatus {
   std::vector<Sequence> sequences;  // running ones, then waiting requests in their order
 
   // Bytes.
+  uint64_t weights = 0;         // as they lie in memory
+  uint64_t scratch = 0;         // what steps work in
   uint64_t state_budget = 0;    // of running sequences
   uint64_t state_promised = 0;  // what running ones may come to
   uint64_t state_used = 0;      // slots and pages in use, checkpoints among them

@@ -22,6 +22,9 @@ void Scheduler::publish() {
     add(*sequence);
     for (const auto& sibling : sequence->siblings) add(*sibling);
   }
+  const auto fixed = backend_.fixed_bytes();
+  status_.weights = fixed.weights;
+  status_.scratch = fixed.scratch;
   status_.state_budget = budget_.running;
   status_.state_promised = promised_;
   status_.state_used = usage.bytes;

@@ -15,7 +15,8 @@ class StepCost {
   // The row counts that are worth a measurement: between them costs are a straight line.
   const std::vector<uint32_t>& nodes() const { return rows_; }
 
-  // ms > 0. The first figure of a node is taken as it is, later ones move it: a step's time is noisy.
+  // ms > 0. The first figure of a node is taken as it is, later ones move it: a step's time is noisy. Half of what they move it by moves
+  // all nodes: a host that has become slower is so for steps of any size, also for those that nobody made since.
   void observe(uint32_t rows, double ms);
 
   // Beyond what was measured: on along the last line.

@@ -69,6 +69,7 @@ Json mtp_facts(const Model& model) {
           {"own_head", model.ids.mtp->head != model.ids.head},
           {"kv_bytes_per_token_f16", mtp_kv_bytes_per_token(model.config, 2)},
           {"hidden_bytes_per_sequence", hidden_bytes_per_sequence(model.config)},
+          {"log_bytes_per_row", verify_log_bytes_per_row(model.config)},
           {"log_bytes_per_sequence",
            {{"4", verify_log_bytes_per_sequence(model.config, 4)}, {"8", verify_log_bytes_per_sequence(model.config, 8)}}}};
 }

@@ -41,6 +41,7 @@ TEST(Inspect, SaysWhatSpeculationAddsToAState) {
   EXPECT_EQ(mtp["kv_bytes_per_token_f16"].get<uint64_t>(), uint64_t{4} * layout.kv_heads * layout.head_dim);
   EXPECT_EQ(mtp["hidden_bytes_per_sequence"].get<uint64_t>(), uint64_t{33} * model->config.hidden * 4);
   const uint64_t row = layout.key_heads * layout.dk + layout.value_heads * (layout.dv + 1) + layout.conv_channels();
+  EXPECT_EQ(mtp["log_bytes_per_row"].get<uint64_t>(), layout.gdn_layers * row * 4);
   EXPECT_EQ(mtp["log_bytes_per_sequence"]["4"].get<uint64_t>(), layout.gdn_layers * 10 * row * 4);
   EXPECT_EQ(mtp["log_bytes_per_sequence"]["8"].get<uint64_t>(), layout.gdn_layers * 18 * row * 4);
   EXPECT_NE(inspect_text(facts).find("speculation per sequence"), std::string::npos) << inspect_text(facts);

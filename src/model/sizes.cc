@@ -78,10 +78,11 @@ uint64_t mtp_kv_bytes_per_token(const ModelConfig& c, uint64_t bytes_each) { ret
 // The last few, and that of a draft.
 uint64_t hidden_bytes_per_sequence(const ModelConfig& c) { return uint64_t{plan::kHiddenRows + 1} * c.hidden * sizeof(float); }
 
-uint64_t verify_log_bytes_per_sequence(const ModelConfig& c, uint32_t depth) {
-  const uint64_t rows = uint64_t{2} * (depth + 1);
+uint64_t verify_log_bytes_per_row(const ModelConfig& c) {
   const uint64_t row = uint64_t{c.key_heads} * c.dk + uint64_t{c.value_heads} * c.dv + c.value_heads + c.conv_channels();
-  return c.layer_count(Mixer::kGdn) * rows * row * sizeof(float);
+  return c.layer_count(Mixer::kGdn) * row * sizeof(float);
 }
+
+uint64_t verify_log_bytes_per_sequence(const ModelConfig& c, uint32_t depth) { return 2 * (depth + 1) * verify_log_bytes_per_row(c); }
 
 }  // namespace teapot::model

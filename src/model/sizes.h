@@ -28,6 +28,7 @@ uint64_t state_bytes_per_sequence(const ModelConfig& config);
 // inputs) would become, f32.
 uint64_t mtp_kv_bytes_per_token(const ModelConfig& config, uint64_t bytes_each);
 uint64_t hidden_bytes_per_sequence(const ModelConfig& config);
+uint64_t verify_log_bytes_per_row(const ModelConfig& config);  // written by a step that verifies it, and read again once it is accepted
 uint64_t verify_log_bytes_per_sequence(const ModelConfig& config, uint32_t depth);
 
 }  // namespace teapot::model

@@ -175,6 +175,12 @@ class Backend : public StateStore {
   virtual size_t workers() const = 0;
   virtual Status on_workers(const std::function<void(size_t worker)>& fn) = 0;
 
+  // Bytes beside those of states: what stays, and what steps work in.
+  struct FixedBytes {
+    uint64_t weights = 0, scratch = 0;
+  };
+  virtual FixedBytes fixed_bytes() const = 0;
+
   virtual std::vector<SwitchReport> switches() const = 0;
   virtual std::vector<std::string> notes() const = 0;  // what a user should be told once: where the threads run, what hinders them
 };

@@ -47,6 +47,8 @@ const ReadFigure kRead[] = {
       {"vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"}},
      kGauge,
      kv_usage},
+    {{"teapot_weight_bytes", "The weights, as they lie in memory."}, kGauge, of_status<&Status::weights>},
+    {{"teapot_scratch_bytes", "What steps work in."}, kGauge, of_status<&Status::scratch>},
     {{"teapot_state_budget_bytes", "Memory for the states of running sequences."}, kGauge, of_status<&Status::state_budget>},
     {{"teapot_state_promised_bytes", "What the states of running sequences may come to."}, kGauge, of_status<&Status::state_promised>},
     {{"teapot_state_used_bytes", "States in use, the prefix cache's among them."}, kGauge, of_status<&Status::state_used>},

@@ -1,5 +1,8 @@
 #include "server/generation.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace teapot::server {
 namespace {
 
@@ -49,10 +52,12 @@ class ChannelSink : public engine::ReplySink {
   bool gone_ = false;               // reply thread
 };
 
-ApiError api_error(const Error& error) {
+// seconds_a_place: until there is one in the queue, as far as that is known.
+ApiError api_error(const Error& error, double seconds_a_place) {
+  constexpr double kLongest = 60;
   switch (error.kind) {
     case ErrorKind::kBusy:
-      return {429, error.message, "", "queue_full", 1};
+      return {429, error.message, "", "queue_full", static_cast<unsigned>(std::clamp(std::ceil(seconds_a_place), 1.0, kLongest))};
     case ErrorKind::kInvalid:
       return {400, error.message, "", "", 0};
     case ErrorKind::kMemory:
@@ -71,14 +76,14 @@ ApiResult<std::unique_ptr<Generation>> Generation::start(Exchange& exchange, Loa
   std::vector<std::shared_ptr<engine::ReplySink>> sinks;
   for (uint32_t choice = 0; choice < choices; ++choice) {
     auto reply_text = engine::ReplyText::create(model.assets, text);
-    if (!reply_text) return std::unexpected(api_error(reply_text.error()));
+    if (!reply_text) return std::unexpected(api_error(reply_text.error(), 0));
     sinks.push_back(std::make_shared<ChannelSink>(choice, *std::move(reply_text), channel, open));
   }
   std::unique_ptr<Generation> generation(new Generation(*model.engine, channel));
   auto id = model.engine->submit(std::move(request), std::move(sinks));
   if (!id) {
     generation->channel_ = nullptr;
-    return std::unexpected(api_error(id.error()));
+    return std::unexpected(api_error(id.error(), model.engine->seconds_a_place()));
   }
   generation->id_ = *id;
   exchange.set_request_id(static_cast<uint64_t>(*id));

@@ -24,6 +24,8 @@ TEST(StatusJson, TellsOfSequencesMemoryCacheAndSwitches) {
                                  .completion_tokens = 6,
                                  .age_s = 1.5},
                                 {.request = 5}};
+  facts.now.status.weights = 1 << 20;
+  facts.now.status.scratch = 512;
   facts.now.status.state_used = 4096;
   facts.now.status.checkpoints = 3;
   facts.now.status.steps = 99;
@@ -40,6 +42,8 @@ TEST(StatusJson, TellsOfSequencesMemoryCacheAndSwitches) {
                                         {"completion_tokens", 6},
                                         {"age_s", 1.5}}));
   EXPECT_EQ(json["sequences"][1]["state"], "waiting");
+  EXPECT_EQ(json["memory"]["weights"], 1 << 20);
+  EXPECT_EQ(json["memory"]["scratch"], 512);
   EXPECT_EQ(json["memory"]["state_used"], 4096);
   EXPECT_EQ(json["prefix_cache"]["checkpoints"], 3);
   EXPECT_EQ(json["counters"]["steps"], 99);
