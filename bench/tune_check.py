@@ -60,7 +60,7 @@ def run(args, seed, more, noise):
 
 
 def describe(args, seed, result, least, base):
-    profile = result["profile"]
+    profile = result.get("unconfirmed", result["profile"])
     found = truth(args.double, profile)
     verdicts = {}
     for verdict in result["verdicts"]:

@@ -90,6 +90,7 @@ Status write_reports(const Shown& shown) {
 Status write_scripts(const Shown& shown) {
   TEAPOT_TRY(const workbench::TuneSession session, workbench::read_session(shown.folder));
   TEAPOT_TRY(const std::vector<std::string> files, workbench::export_profiles(session, shown.port));
+  if (session.result.confirmed() == nullptr) log::warn("{}: winner.sh starts the base", claim_text(session.result));
   return print(fmt::format("{}\n", fmt::join(files, "\n")));
 }
 

@@ -1,4 +1,5 @@
-// The only figure that is claimed: the base against the winner, a fixed number of pairs, prompts that no race has seen.
+// The only figure that is claimed: the base against the winner, a fixed number of pairs, prompts that no race has seen. What the races'
+// guards let pass move by move must not have added up to a harm.
 #pragma once
 
 #include "workbench/tune/pair_meter.h"
@@ -6,9 +7,12 @@
 
 namespace teapot::workbench {
 
-// A gain that isn't confirmed is looked for by bisection in the adopted moves, as far as the budget goes; each further attempt halves the
-// chance of error that it may have.
-Status confirm(PairMeter& meter, const std::vector<Adopted>& adopted, const KnobProfile& base, const KnobProfile& winner,
-               SearchResult& result);
+// A gain that isn't confirmed, or comes with a harm, is looked for by bisection in the adopted moves, as far as the budget goes; each
+// further attempt halves the chance of error that it may have.
+Status confirm(const Catalogue& catalogue, const SearchOptions& options, PairMeter& meter, const std::vector<Adopted>& adopted,
+               const KnobProfile& winner, SearchResult& result);
+
+// "-5.41 % (-6.80 to -4.00)", of logarithms.
+std::string change_text(const PairedFigures& figures);
 
 }  // namespace teapot::workbench

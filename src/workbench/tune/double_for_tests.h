@@ -85,6 +85,10 @@ class DoubleTrials : public Trials {
     double long_draft_ttft_ms = 0;     // for each draft beyond three
     bool nothing_matters = false;      // every setting takes the same time, none breaks
     uint32_t stop_after = UINT32_MAX;  // questions; then nobody answers any more
+    uint32_t failing_starts = 0;       // so many of the first looks fail
+    TrialFault mem_fault = TrialFault::kCrash;
+    bool unsteady_replies = false;        // under load, A's own differ from start to start
+    std::string other_replies_with = {};  // a knob: in force, it changes what is written under load, and only there
   };
   DoubleTrials(const Catalogue& catalogue, std::vector<uint32_t> parallel, uint64_t seed, const World& world)
       : catalogue_(catalogue), parallel_(std::move(parallel)), world_(world), noise_(seed) {}
@@ -94,16 +98,22 @@ class DoubleTrials : public Trials {
     TEAPOT_TRY(const KnobProfile resolved, resolve_values(catalogue_, profile, {}, parallel_));
     const DoubleFormula formula(catalogue_, resolved);
     Validation found;
+    ++looks_;
+    if (looks_ <= world_.failing_starts) {
+      found.fault = TrialFault::kStart;
+      found.what = "not yet";
+      return found;
+    }
     found.version = "double 1.0";
     found.start_s = 1;
     elapsed_s_ += 2;
     if (!world_.nothing_matters) {
       if (formula.is("prefetch", "all")) found.fault = TrialFault::kHang;
       if (formula.is("queue", "2") && formula.is("graph", "full")) found.fault = TrialFault::kStart;
-      if (formula.is("mem", "0.97")) found.fault = TrialFault::kCrash;
+      if (formula.is("mem", "0.97")) found.fault = world_.mem_fault;
       if (found.fault != TrialFault::kNone) found.what = "as the formula says";
     }
-    found.replies = {formula.is("kv_type", "q8") && !world_.nothing_matters ? "river stone" : "tree light"};
+    found.replies = {text_of(formula)};
     for (const auto& [knob, value] : resolved) {
       Evidence& evidence = found.evidence.emplace_back();
       evidence.knob = knob;
@@ -126,8 +136,13 @@ class DoubleTrials : public Trials {
 
   double elapsed_s() const override { return elapsed_s_; }
   bool over() const override { return asked_ > world_.stop_after; }
+  uint32_t looks() const { return looks_; }  // starts to look at a profile
 
  private:
+  std::string text_of(const DoubleFormula& formula) const {
+    return formula.is("kv_type", "q8") && !world_.nothing_matters ? "river stone" : "tree light";
+  }
+
   Result<Arm> measure(const KnobProfile& profile) {
     TEAPOT_TRY(const KnobProfile resolved, resolve_values(catalogue_, profile, {}, parallel_));
     const KnobProfile none;
@@ -147,6 +162,9 @@ class DoubleTrials : public Trials {
       arm.loads.push_back(load);
     }
     arm.probe_ms = arm.loads.front().tpot_ms;
+    arm.hash = text_of(formula);
+    if (!world_.other_replies_with.empty() && resolved.contains(world_.other_replies_with)) arm.hash += " and more";
+    if (world_.unsteady_replies) arm.hash += fmt::format(" {}", starts_);
     return arm;
   }
 
@@ -154,7 +172,7 @@ class DoubleTrials : public Trials {
   std::vector<uint32_t> parallel_;
   World world_;
   NormalNumbers noise_;
-  uint32_t starts_ = 0, asked_ = 0;
+  uint32_t starts_ = 0, asked_ = 0, looks_ = 0;
   double elapsed_s_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // Scripts that start the server as it was found, and what is known of a knob.
+#include <algorithm>
 #include <filesystem>
 
 #include "base/file.h"
@@ -14,8 +15,10 @@ std::string shell_word(const std::string& word) {
   return to_shell(one);
 }
 
-Status write_profile(const TuneSession& session, const KnobProfile& profile, const std::string& name, const std::string& what,
-                     uint16_t port, std::vector<std::string>& files) {
+// what: of a server's last words it may have many lines.
+Status write_profile(const TuneSession& session, const KnobProfile& profile, const std::string& name, std::string what, uint16_t port,
+                     std::vector<std::string>& files) {
+  std::ranges::replace(what, '\n', ' ');
   TEAPOT_TRY(StartCommand command, command_of(session, profile, std::to_string(port)));
   const std::string base = session.folder + "/" + name;
   std::string env;
@@ -52,11 +55,19 @@ std::string conditions_text(const std::vector<Condition>& conditions) {
 
 Result<std::vector<std::string>> export_profiles(const TuneSession& session, uint16_t port) {
   std::vector<std::string> files;
-  TEAPOT_CHECK(write_profile(session, session.result.winner, "winner", claim_text(session.result), port, files));
-  TEAPOT_CHECK(write_profile(session, session.result.simplest, "simplest",
-                             session.result.simplest == session.result.winner ? "The winner: nothing in it could be left out unnoticed."
-                                                                              : "The winner without what could be left out unnoticed.",
-                             port, files));
+  const SearchResult& result = session.result;
+  const std::string claim = claim_text(result) + (result.winner == result.base ? "; this starts the base" : "");
+  TEAPOT_CHECK(write_profile(session, result.winner, "winner", claim, port, files));
+  std::string simplest = claim;
+  if (result.winner != result.base) {
+    simplest = result.simplest == result.winner
+                   ? "The winner: nothing in it could be left out unnoticed."
+                   : "The winner without what could be left out unnoticed; raced against the winner as it stands here.";
+  }
+  TEAPOT_CHECK(write_profile(session, result.simplest, "simplest", simplest, port, files));
+  if (result.unconfirmed) {
+    TEAPOT_CHECK(write_profile(session, *result.unconfirmed, "unconfirmed", "The best so far; " + claim_text(result), port, files));
+  }
   return files;
 }
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <tuple>
+
+#include "workbench/tune/meaning.h"
 
 namespace teapot::workbench {
 namespace {
@@ -42,12 +45,19 @@ Result<std::vector<const Knob*>> ladder_of(const Catalogue& catalogue, const Sea
   return ladder;
 }
 
-std::vector<KnobValue> values_to_try(const Catalogue& catalogue, const Knob& knob, const KnobProfile& base, const KnobProfile& incumbent) {
+std::vector<KnobValue> values_to_try(const Catalogue& catalogue, const Knob& knob, const KnobProfile& base, const KnobProfile& incumbent,
+                                     const SearchOptions& options) {
   const KnobValue& now = value_in(catalogue, incumbent, knob.name);
   const KnobValue& before = value_in(catalogue, base, knob.name);
+  const auto meaning = [&](const KnobValue& value) {
+    KnobProfile target = closure(catalogue, incumbent, {knob.name, value}).value_or(incumbent);
+    target[knob.name] = value;
+    return meaning_of(catalogue, target, options.host, options.parallel);
+  };
+  std::set<KnobProfile> known = {meaning_of(catalogue, incumbent, options.host, options.parallel), meaning(now), meaning(before)};
   std::vector<KnobValue> values;
   for (const KnobValue& value : knob.values) {
-    if (value != now && value != before) values.push_back(value);
+    if (value != now && value != before && known.insert(meaning(value)).second) values.push_back(value);
   }
   return values;
 }
@@ -73,6 +83,11 @@ TextRisk text_risk(const Catalogue& catalogue, const std::vector<Assignment>& ch
   return risk;
 }
 
+bool text_may_change(const Catalogue& catalogue, const std::vector<Assignment>& changes, const SearchOptions& options) {
+  const TextRisk risk = text_risk(catalogue, changes);
+  return risk != TextRisk::kSame && risk <= options.allow_text;
+}
+
 bool related(const Knob& one, const Knob& other) {
   const auto needs = [](const Knob& knob, const Knob& what) { return std::ranges::count(knob.requires_, what.name, &Condition::knob) > 0; };
   return one.scope == other.scope || needs(one, other) || needs(other, one);
@@ -84,9 +99,13 @@ std::vector<KnobValue> neighbours(const Knob& knob, const KnobValue& value) {
     if (const auto number = number_of(each)) ordered.emplace_back(*number, each);
   }
   const bool numbers = knob.type == KnobType::kInt || knob.type == KnobType::kFloat;
-  if (!numbers || ordered.size() < kOrderedValues) return {};
+  const auto size = &std::pair<double, KnobValue>::first;
   std::ranges::sort(ordered);
-  const auto at = std::ranges::find(ordered, value, &std::pair<double, KnobValue>::second);
+  const auto twice = std::ranges::unique(ordered, {}, size);
+  ordered.erase(twice.begin(), twice.end());
+  const std::optional<double> number = number_of(value);
+  if (!numbers || ordered.size() < kOrderedValues || !number) return {};
+  const auto at = std::ranges::find(ordered, *number, size);
   std::vector<KnobValue> found;
   if (at == ordered.end()) return found;
   if (at != ordered.begin()) found.push_back(std::prev(at)->second);

@@ -99,6 +99,10 @@ Status PairMeter::null_pair() {
   Series series{.kind = PairKind::kNull, .what = "A against A", .a = incumbent_, .b = incumbent_, .number = 0, .pair = null_pairs_++};
   TEAPOT_TRY(const PairOutcome outcome, measure(series));
   since_null_ = 0;
+  if (result_.text_gate) {
+    if (std::string why = replies_.add_null(outcome); !why.empty()) result_.warnings.push_back(std::move(why));
+    result_.load_text_gate = replies_.compared();
+  }
   null_differences_.push_back(difference_of(options_.objective, outcome));
   EProcess process;
   for (const double difference : null_differences_) process.add(difference);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "workbench/tune/load_replies.h"
 #include "workbench/tune/search.h"
 
 namespace teapot::workbench {
@@ -16,7 +17,7 @@ class PairMeter {
  public:
   // All must outlive it.
   PairMeter(const SearchOptions& options, Trials& trials, const SearchEvents& events, SearchResult& result)
-      : options_(options), trials_(trials), events_(events), result_(result) {}
+      : options_(options), trials_(trials), events_(events), result_(result), replies_(options.parallel) {}
 
   // What A runs against A with, and what points say of the incumbent.
   void set_incumbent(const KnobProfile& profile, uint32_t moves) { incumbent_ = profile, moves_ = moves; }
@@ -42,6 +43,8 @@ class PairMeter {
   Result<PairOutcome> measure(Series& series);
   // The first A against A.
   Status measure_null(uint32_t pairs);
+  // Of B's replies under load; empty: they are A's, or nobody can tell.
+  std::string text_difference(const PairOutcome& outcome) const { return replies_.difference(outcome); }
   // Writes end and reason; the error that leads out of the search.
   std::unexpected<Error> end(SearchEnd how, std::string reason);
   bool ended() const { return ended_; }
@@ -59,6 +62,7 @@ class PairMeter {
   Trials& trials_;
   const SearchEvents& events_;
   SearchResult& result_;
+  LoadReplies replies_;
   KnobProfile incumbent_;
   uint32_t moves_ = 0, reserve_ = kConfirmPairs, series_ = 1, prompts_ = 0;
   uint32_t since_null_ = 0, null_pairs_ = 0, confirm_prompts_ = 0;

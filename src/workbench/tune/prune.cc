@@ -20,7 +20,7 @@ struct Pruning {
   double min_difference;
 };
 
-// What is there (B) against what is without it (A).
+// The incumbent (B) against what is without the move (A).
 Status race_without(const Pruning& pruning, const KnobProfile& without, const KnobProfile& incumbent, PruneVerdict& verdict) {
   Race race({.e_threshold = 1 / kPruneAlpha, .min_difference = pruning.min_difference, .null_alpha = kSequenceAlpha, .cap = kPruneCap});
   Walk walk(pruning.options.objective, pruning.options.parallel.size());
@@ -50,9 +50,10 @@ Status prune(const Catalogue& catalogue, const SearchOptions& options, Starts& s
   std::ranges::sort(moves, std::greater{}, [](const Adopted* move) { return std::pair(move->effect.mean, move); });
   for (const Adopted* next : moves) {
     const Adopted& move = *next;
-    if (value_in(catalogue, incumbent, move.knob) != move.value) continue;  // another value has taken its place
+    // Another value has taken its place, or it went with another move.
+    if (value_in(catalogue, result.simplest, move.knob) != move.value) continue;
     if (meter.left() == 0) return {};
-    const auto without = closure(catalogue, incumbent, {move.knob, value_in(catalogue, result.base, move.knob)});
+    const auto without = closure(catalogue, result.simplest, {move.knob, value_in(catalogue, result.base, move.knob)});
     if (!without) continue;
     PruneVerdict verdict{.knob = move.knob, .value = move.value, .effect = {}, .reason = {}};
     TEAPOT_TRY(const Validation* found, starts.look_at(*without));
@@ -66,11 +67,7 @@ Status prune(const Catalogue& catalogue, const SearchOptions& options, Starts& s
     }
     TEAPOT_CHECK(race_without({options, starts, meter, min_difference}, *without, incumbent, verdict));
     if (verdict.state == MoveState::kLose) incumbent = *without;
-    if (verdict.state == MoveState::kLose || verdict.state == MoveState::kNull) {
-      if (const auto simpler = closure(catalogue, result.simplest, {move.knob, value_in(catalogue, result.base, move.knob)})) {
-        result.simplest = *simpler;
-      }
-    }
+    if (verdict.state == MoveState::kLose || verdict.state == MoveState::kNull) result.simplest = *without;
     result.pruned.push_back(std::move(verdict));
   }
   return {};

@@ -1,4 +1,5 @@
-// What is no longer needed: each adopted move once more, without against with it, the smallest gain first.
+// What is no longer needed: one adopted move after the other, the smallest gain first, is taken out of the simplest profile so far, and
+// what is left runs against the winner. So the simplest profile itself has been measured, at the price of a race a move.
 #pragma once
 
 #include "workbench/tune/pair_meter.h"
@@ -15,8 +16,8 @@ struct Adopted {
   Effect effect = {};         // of its race
 };
 
-// Spends what the budget has left. A move that does harm beside the others goes out of the incumbent; one that is no longer noticed goes
-// out of result.simplest only.
+// Spends what the budget has left. result.simplest must be the incumbent. What beats the incumbent takes its place; what can't be told from
+// it is the simplest from then on.
 Status prune(const Catalogue& catalogue, const SearchOptions& options, Starts& starts, PairMeter& meter, double min_difference,
              const std::vector<Adopted>& adopted, KnobProfile& incumbent, SearchResult& result);
 

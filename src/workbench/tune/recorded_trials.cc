@@ -21,12 +21,14 @@ Result<const Json*> RecordedTrials::replay(const Json& ask) {
   auto answer = answer_to();
   if (!answer) return at(where, std::move(answer).error());
   before_s_ = elapsed_s_;
+  recalled_ = true;
   ++next_;
   return answer;
 }
 
 Status RecordedTrials::record(const Json& ask, Json answer) {
   elapsed_s_ = before_s_ + live_->elapsed_s();
+  recalled_ = false;
   return append_(
       {{"trial", next_++}, {"ask", ask}, {"answer", std::move(answer)}, {"elapsed_s", elapsed_s_}, {"at", utc_now()}, {"host", host_}});
 }

@@ -19,6 +19,7 @@ class RecordedTrials : public Trials {
   Result<PairOutcome> pair(const PairRequest& request) override;
   double elapsed_s() const override { return elapsed_s_; }
   bool over() const override { return live_ == nullptr ? next_ >= lines_.size() : live_->over(); }
+  bool recalled() const override { return recalled_; }
 
   bool replaying() const { return next_ < lines_.size(); }
 
@@ -29,6 +30,7 @@ class RecordedTrials : public Trials {
 
   std::vector<Json> lines_;
   size_t next_ = 0;
+  bool recalled_ = false;
   std::vector<uint32_t> parallel_;
   std::string host_;
   Trials* live_;

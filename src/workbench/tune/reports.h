@@ -12,8 +12,12 @@ std::string claim_text(const SearchResult& result);
 // "-5.41 % (-6.80 to -4.00)"
 std::string effect_text(const Effect& effect);
 
+// What it says of each number of users, and of TTFT: ("TPOT with 4 users", "-5.41 % (-6.80 to -4.00)").
+std::vector<std::pair<std::string, std::string>> confirmed_rows(const Confirmation& confirmation, const std::vector<uint32_t>& parallel);
+
 std::string to_text(const TuneSession& session, bool color);
-// {"profile", "args", "env", "confirmed": {"change_percent", "low", "high", "pairs"}, "verdicts": [...]} and what else is known.
+// {"profile", "args", "env", "confirmed": {"change_percent", "low", "high", "pairs", "loads", "ttft"}, "verdicts": [...]} and what else is
+// known. Of a search that did not come to its end the profile is the base, and the best so far is "unconfirmed".
 Result<Json> result_json(const TuneSession& session);
 std::string tune_html(const TuneSession& session);
 // A new database: tables session, trials, loads, verdicts.
@@ -21,7 +25,7 @@ Status write_tune_sqlite(const TuneSession& session, const std::string& path);
 // result.json, report.html and ledger.sqlite in the session's folder.
 Status write_tune_reports(const TuneSession& session);
 
-// NAME.sh and NAME.env for `winner` and `simplest`. Returns the files.
+// NAME.sh and NAME.env for `winner` and `simplest`, and for `unconfirmed` where the search did not come to its end. Returns the files.
 Result<std::vector<std::string>> export_profiles(const TuneSession& session, uint16_t port);
 
 // All that is known of a knob: the catalogue's words, and what the session found.

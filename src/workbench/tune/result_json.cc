@@ -39,15 +39,26 @@ Json verdict_json(const MoveVerdict& verdict) {
   return json;
 }
 
-Json confirmation_json(const Confirmation& confirmation) {
-  const PairedFigures& pairs = confirmation.pairs;
-  return {{"change_percent", 100 * std::expm1(pairs.mean)},
-          {"low", 100 * std::expm1(pairs.mean - pairs.half_width)},
-          {"high", 100 * std::expm1(pairs.mean + pairs.half_width)},
-          {"pairs", pairs.pairs},
-          {"level", confirmation.level},
-          {"moves", confirmation.moves},
-          {"confirmed", confirmation.confirmed()}};
+Json change_json(const PairedFigures& figures) {
+  return {{"change_percent", 100 * std::expm1(figures.mean)},
+          {"low", 100 * std::expm1(figures.mean - figures.half_width)},
+          {"high", 100 * std::expm1(figures.mean + figures.half_width)}};
+}
+
+Json confirmation_json(const Confirmation& confirmation, const std::vector<uint32_t>& parallel) {
+  Json json = change_json(confirmation.pairs);
+  json["pairs"] = confirmation.pairs.pairs;
+  json["level"] = confirmation.level;
+  json["moves"] = confirmation.moves;
+  json["confirmed"] = confirmation.confirmed();
+  json["loads"] = Json::array();
+  for (size_t i = 0; i < confirmation.loads.size(); ++i) {
+    Json& load = json["loads"].emplace_back(change_json(confirmation.loads[i]));
+    load["users"] = parallel[i];
+  }
+  json["ttft"] = change_json(confirmation.ttft);
+  if (!confirmation.harm.empty()) json["harm"] = confirmation.harm;
+  return json;
 }
 
 }  // namespace
@@ -58,17 +69,21 @@ Result<Json> result_json(const TuneSession& session) {
   Json json = {{"profile", to_json(result.winner)}, {"args", command.words}, {"env", Json::object()}};
   for (const auto& [name, value] : command.env) json["env"][name] = value;
   const Confirmation* confirmed = result.confirmed();
-  json["confirmed"] = confirmed != nullptr ? confirmation_json(*confirmed)
-                                           : Json{{"change_percent", nullptr}, {"low", nullptr}, {"high", nullptr}, {"pairs", 0}};
+  const std::vector<uint32_t>& parallel = session.settings.search.parallel;
+  json["confirmed"] = confirmed != nullptr ? confirmation_json(*confirmed, parallel)
+                                           : Json{{"change_percent", nullptr}, {"low", nullptr}, {"high", nullptr}, {"pairs", 0},
+                                                  {"loads", Json::array()},    {"ttft", nullptr}};
   json["verdicts"] = Json::array();
   for (const MoveVerdict& verdict : result.verdicts) json["verdicts"].push_back(verdict_json(verdict));
   json["simplest"] = to_json(result.simplest);
   json["base"] = to_json(result.base);
+  if (result.unconfirmed) json["unconfirmed"] = to_json(*result.unconfirmed);
   json["end"] = kSearchEndNames[static_cast<size_t>(result.end)];
   json["end_reason"] = result.end_reason;
   json["claim"] = claim_text(result);
   json["version"] = result.version;
   json["text_gate"] = result.text_gate;
+  json["load_text_gate"] = result.load_text_gate;
   json["a_against_a"] = {{"pairs", result.null.pairs},
                          {"sd_percent", 100 * result.null.sd},
                          {"mean_percent", 100 * std::expm1(result.null.mean)},
@@ -84,7 +99,7 @@ Result<Json> result_json(const TuneSession& session) {
     if (!verdict.reason.empty()) row["reason"] = verdict.reason;
   }
   json["confirmations"] = Json::array();
-  for (const Confirmation& each : result.confirmations) json["confirmations"].push_back(confirmation_json(each));
+  for (const Confirmation& each : result.confirmations) json["confirmations"].push_back(confirmation_json(each, parallel));
   json["warnings"] = result.warnings;
   json["host_notes"] = result.host_notes;
   json["settings"] = to_json(session.settings);

@@ -19,7 +19,7 @@ constexpr size_t kMostRacedValues = 3;  // of one knob; of more, a tournament ch
 size_t moves_of(const Catalogue& catalogue, const SearchOptions& options, const std::vector<const Knob*>& ladder, const KnobProfile& base) {
   size_t moves = 0;
   for (const Knob* knob : ladder) {
-    for (const KnobValue& value : values_to_try(catalogue, *knob, base, base)) {
+    for (const KnobValue& value : values_to_try(catalogue, *knob, base, base, options)) {
       if (refusal_of(*knob, value, options).empty()) ++moves;
     }
   }
@@ -40,7 +40,7 @@ Status Search::climb() {
   meter_.set_incumbent(incumbent_, static_cast<uint32_t>(adopted_.size()));
   meter_.set_reserve(0);
   note("confirmation on fresh prompts");
-  TEAPOT_CHECK(confirm(meter_, adopted_, base_, incumbent_, result_));
+  TEAPOT_CHECK(confirm(catalogue_, options_, meter_, adopted_, incumbent_, result_));
   result_.end = SearchEnd::kDone;
   return {};
 }
@@ -53,19 +53,24 @@ Status Search::begin() {
   return {};
 }
 
+Result<Validation> Search::start_base() {
+  for (std::string failed;;) {
+    auto found = trials_.validate(base_);
+    if (!found && !failed.empty() && trials_.over()) return fail(ErrorKind::kBusy, "{}", failed);
+    if (!found) return found;
+    if (found->fault == TrialFault::kNone) return found;
+    failed = fmt::format("the base can't be measured ({}): {}", kTrialFaultNames[static_cast<size_t>(found->fault)], found->what);
+    if (!trials_.recalled()) return fail(ErrorKind::kInvalid, "{}", failed);
+  }
+}
+
 Status Search::look_at_base() {
   meter_.set_incumbent(base_, 0);
   meter_.show("the base's start");
-  TEAPOT_TRY(const Validation first, trials_.validate(base_));
-  if (first.fault != TrialFault::kNone) {
-    return fail(ErrorKind::kInvalid, "the base can't be measured ({}): {}", kTrialFaultNames[static_cast<size_t>(first.fault)], first.what);
-  }
+  TEAPOT_TRY(const Validation first, start_base());
   meter_.show("the base's start, once more");
-  TEAPOT_TRY(const Validation* second, starts_.look_at(base_));
-  if (second->fault != TrialFault::kNone) {
-    return fail(ErrorKind::kInvalid, "the base can't be measured ({}): {}", kTrialFaultNames[static_cast<size_t>(second->fault)],
-                second->what);
-  }
+  TEAPOT_TRY(Validation again, start_base());
+  const Validation* second = &starts_.remember(base_, std::move(again));
   result_.version = second->version;
   result_.start_s = second->start_s;
   if (!catalogue_.version.empty() && second->version.find(catalogue_.version) == std::string::npos) {
@@ -99,9 +104,13 @@ Status Search::look_at_base() {
 
 Status Search::try_knob(const Knob& knob) {
   std::vector<Move> moves;
-  for (const KnobValue& value : values_to_try(catalogue_, knob, base_, incumbent_)) {
+  for (const KnobValue& value : values_to_try(catalogue_, knob, base_, incumbent_, options_)) {
     std::optional<Move> move = move_to(knob, value, kLadder);
     if (!move) continue;
+    if (meter_.left() == 0) {
+      add(verdict_of(*move, kLadder, MoveState::kInconclusive, kUsedUp));
+      continue;
+    }
     TEAPOT_TRY(const bool good, starts_well(*move, kLadder));
     if (good) moves.push_back(*std::move(move));
   }
@@ -148,7 +157,7 @@ Result<MoveState> Search::race_value(const Knob& knob, const KnobValue& value) {
   const std::optional<Move> move = move_to(knob, value, kLadder);
   if (!move) return MoveState::kRefused;
   if (meter_.left() == 0) {
-    add(verdict_of(*move, kLadder, MoveState::kInconclusive, "the budget is used up"));
+    add(verdict_of(*move, kLadder, MoveState::kInconclusive, kUsedUp));
     return MoveState::kInconclusive;
   }
   TEAPOT_TRY(const bool good, starts_well(*move, kLadder));
@@ -172,6 +181,7 @@ double Effect::high_percent() const { return 100 * std::expm1(mean + half_width)
 
 const Confirmation* SearchResult::confirmed() const {
   const Confirmation* best = nullptr;
+  if (end != SearchEnd::kDone) return best;
   for (const Confirmation& each : confirmations) {
     if (each.confirmed() && (best == nullptr || each.moves > best->moves)) best = &each;
   }

@@ -55,13 +55,23 @@ enum class MoveState : uint8_t {
   kBrokenStart,
   kBrokenHang,
   kBrokenCrash,
+  kBrokenRequests,  // it lives, but requests fail
   kBrokenText,
   kRefused,  // reason
 };
-inline constexpr std::array<std::string_view, 12> kMoveStateNames = {
-    "win",           "lose",           "null",          "null, not confirmed in force",
-    "inconclusive",  "screened",       "inert",         "broken (start)",
-    "broken (hang)", "broken (crash)", "broken (text)", "refused"};
+inline constexpr std::array<std::string_view, 13> kMoveStateNames = {"win",
+                                                                     "lose",
+                                                                     "null",
+                                                                     "null, not confirmed in force",
+                                                                     "inconclusive",
+                                                                     "screened",
+                                                                     "inert",
+                                                                     "broken (start)",
+                                                                     "broken (hang)",
+                                                                     "broken (crash)",
+                                                                     "broken (requests)",
+                                                                     "broken (text)",
+                                                                     "refused"};
 
 // Or inert: either way no configuration to measure.
 constexpr bool is_broken(MoveState state) { return state >= MoveState::kInert && state <= MoveState::kBrokenText; }
@@ -95,19 +105,22 @@ struct MoveVerdict {
 struct PruneVerdict {
   std::string knob;
   KnobValue value;
-  MoveState state = MoveState::kInconclusive;  // of what is there against what is without it: kWin keeps it
+  MoveState state = MoveState::kInconclusive;  // of the winner against the simplest so far without it: kWin keeps it
   Effect effect;
   std::string reason;
 };
 
-// Student's t over a number of pairs that was fixed beforehand.
+// Student's t over a number of pairs that was fixed beforehand: ln(profile / base), half_width at `level`.
 struct Confirmation {
   KnobProfile profile;
-  size_t moves = 0;     // adopted ones in it
-  PairedFigures pairs;  // ln(profile / base); half_width at `level`
+  size_t moves = 0;                  // adopted ones in it
+  PairedFigures pairs;               // of the objective
+  std::vector<PairedFigures> loads;  // [parallel] of TPOT
+  PairedFigures ttft;
   double level = 0.95;
+  std::string harm;  // in words: a limit that is clearly passed, or other text. Empty: none
 
-  bool confirmed() const { return pairs.pairs > 0 && pairs.mean + pairs.half_width < 0; }
+  bool confirmed() const { return pairs.pairs > 0 && pairs.mean + pairs.half_width < 0 && harm.empty(); }
 };
 
 enum class SearchEnd : uint8_t { kDone, kHopeless, kNullDiffers, kFaults, kInterrupted };
@@ -127,23 +140,27 @@ struct PairPoint {
 struct SearchResult {
   SearchEnd end = SearchEnd::kInterrupted;
   std::string end_reason;
-  std::string version;    // of the server
-  double start_s = 0;     // of the base
-  bool text_gate = true;  // false: the base's greedy replies are not even equal to themselves
-  PairedFigures null;     // A against A, all of them
+  std::string version;          // of the server
+  double start_s = 0;           // of the base
+  bool text_gate = true;        // false: the base's greedy replies are not even equal to themselves
+  bool load_text_gate = false;  // replies under load are compared, too
+  PairedFigures null;           // A against A, all of them
   double null_ln_e = 0;
   std::optional<double> smallest_gain;  // as a share: what this budget finds, or excludes, about as often as not
-  uint32_t races = 0;                   // M: every candidate value counts
+  uint32_t races = 0;                   // M: every candidate value counts, those that mean the same once
   std::vector<MoveVerdict> verdicts;
   std::vector<PruneVerdict> pruned;
   std::vector<Confirmation> confirmations;  // attempts, in their order
-  KnobProfile base, winner, simplest;       // simplest: without what could be left out of the winner unnoticed
+  KnobProfile base, winner;                 // winner: what is confirmed, else the base
+  KnobProfile simplest;                     // without what could be left out of the winner unnoticed
+  std::optional<KnobProfile> unconfirmed;   // the best that was known where the search did not come to its end
   std::vector<PairPoint> points;
   uint32_t pairs = 0, budget_pairs = 0;  // spent; allowed, or expected to fit into the time
   double elapsed_s = 0;
   std::vector<std::string> warnings, host_notes;
 
-  const Confirmation* confirmed() const;  // the one of the most moves; null: nothing is
+  // The one of the most moves; null: nothing is, or the search did not come to its end.
+  const Confirmation* confirmed() const;
 };
 
 struct SearchEvents {

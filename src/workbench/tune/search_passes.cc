@@ -14,7 +14,8 @@ Status Search::try_neighbours() {
     for (const KnobValue& value : neighbours(knob, value_in(catalogue_, incumbent_, knob.name))) {
       if (meter_.left() == 0) return {};
       const auto target = closure(catalogue_, incumbent_, {knob.name, value});
-      const bool undone = value == value_in(catalogue_, base_, knob.name);
+      const auto before = closure(catalogue_, incumbent_, {knob.name, value_in(catalogue_, base_, knob.name)});
+      const bool undone = before && target && means_the_same(*before, *target);
       if (undone || !target || raced_.contains({incumbent_, *target}) || raced_.contains({*target, incumbent_})) continue;
       const std::optional<Move> move = move_to(knob, value, kNeighbour);
       if (!move) continue;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workbench/tune/meaning.h"
 #include "workbench/tune/moves.h"
 #include "workbench/tune/search_run.h"
 
@@ -10,7 +11,6 @@ namespace {
 constexpr double kAlpha = 0.10;  // chance that a session adopts anything that is no gain
 constexpr uint32_t kCap = 24;    // pairs of a race
 constexpr uint32_t kNeighbourCap = 16, kSettledCap = 48;
-constexpr double kLoadHarm = 0.01;         // of one number of users, as a share
 constexpr double kNeighbourAbove = 0.005;  // in d: values beside an adopted one aren't left alone as soon
 
 }  // namespace
@@ -73,12 +73,11 @@ Result<bool> Search::starts_well(const Move& move, std::string_view phase) {
     verdict.reason = found->what;
   } else {
     TEAPOT_TRY(const Validation* incumbent, starts_.look_at(incumbent_));
-    const TextRisk risk = text_risk(catalogue_, difference(catalogue_, incumbent_, move.target));
-    const bool may_change = risk != TextRisk::kSame && risk <= options_.allow_text;
     const std::string changed = result_.text_gate ? text_difference(incumbent->replies, found->replies) : "";
-    if (!changed.empty() && !may_change) {
+    const std::vector<Assignment> changes = difference(catalogue_, incumbent_, move.target);
+    if (!changed.empty() && !text_may_change(catalogue_, changes, options_)) {
       verdict.state = MoveState::kBrokenText;
-      verdict.reason = changed + (risk == TextRisk::kSame ? "" : " (--allow-text may lets it)");
+      verdict.reason = changed + (text_risk(catalogue_, changes) == TextRisk::kSame ? "" : " (--allow-text may lets it)");
     } else if (verdict.evidence && verdict.evidence->seen == Seen::kNo) {
       verdict.state = MoveState::kInert;
       verdict.reason = verdict.evidence->what;
@@ -102,6 +101,10 @@ const Adopted* Search::replaced_by(const Move& move) const {
 // By three standard errors, from what A against A says of a pair.
 bool Search::clearly_slower(const Effect& effect) const {
   return effect.pairs > 0 && effect.mean > 3 * result_.null.sd / std::sqrt(static_cast<double>(effect.pairs));
+}
+
+bool Search::means_the_same(const KnobProfile& one, const KnobProfile& other) const {
+  return meaning_of(catalogue_, one, options_.host, options_.parallel) == meaning_of(catalogue_, other, options_.host, options_.parallel);
 }
 
 // After a win: whether it harms anything else.
@@ -162,9 +165,10 @@ Result<MoveVerdict> Search::race(const Move& move, std::string_view phase) {
   Race race(race_rules);
   Walk walk(options_.objective, options_.parallel.size());
   PairMeter::Series series = meter_.series(PairKind::kRace, move.name(), incumbent_, move.target);
+  const bool may_change = text_may_change(catalogue_, difference(catalogue_, incumbent_, move.target), options_);
   for (;;) {
     if (meter_.left() == 0) {
-      verdict.reason = "the budget is used up";
+      verdict.reason = kUsedUp;
       break;
     }
     TEAPOT_TRY(const PairOutcome outcome, meter_.measure(series));
@@ -172,6 +176,11 @@ Result<MoveVerdict> Search::race(const Move& move, std::string_view phase) {
       verdict.state = broken_state(outcome.b.fault);
       verdict.reason = outcome.b.what;
       starts_.set_failed(move.target, outcome.b.fault, outcome.b.what);
+      break;
+    }
+    if (std::string changed = may_change ? "" : meter_.text_difference(outcome); !changed.empty()) {
+      verdict.state = MoveState::kBrokenText;
+      verdict.reason = std::move(changed);
       break;
     }
     race.add(walk.add(outcome));

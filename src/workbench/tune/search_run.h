@@ -20,6 +20,8 @@ namespace teapot::workbench {
 // When a move was tried.
 inline constexpr std::string_view kLadder = "ladder", kNeighbour = "neighbour", kSecondPass = "second pass", kSettled = "settled";
 
+inline constexpr const char* kUsedUp = "the budget is used up";
+
 inline constexpr uint32_t kScreenAfter = 3;     // pairs
 inline constexpr double kScreenAbove = -0.003;  // in d; smaller gains are not looked for, either
 
@@ -45,9 +47,10 @@ class Search {
 
   Result<SearchResult> run() {
     Status status = climb();
-    result_.winner = incumbent_;
-    if (result_.end == SearchEnd::kDone) result_.winner = result_.confirmed() != nullptr ? result_.confirmed()->profile : base_;
-    if (result_.end != SearchEnd::kDone || result_.winner != incumbent_) result_.simplest = result_.winner;
+    const bool done = result_.end == SearchEnd::kDone;
+    result_.winner = result_.confirmed() != nullptr ? result_.confirmed()->profile : base_;
+    if (!done || result_.winner != incumbent_) result_.simplest = result_.winner;
+    if (!done && incumbent_ != base_) result_.unconfirmed = incumbent_;
     if (result_.smallest_gain) result_.smallest_gain = result_.null.sd * gain_by_sd_;  // by all of A against A
     result_.elapsed_s = trials_.elapsed_s();
     if (!status && !meter_.ended()) {
@@ -66,6 +69,8 @@ class Search {
   Status climb();
   Status begin();
   Status look_at_base();
+  // A start that failed in an earlier session is tried again.
+  Result<Validation> start_base();
   Status ladder();
   Status try_knob(const Knob& knob);
   Status race_best_of(const Knob& knob, const std::vector<Move>& moves);
@@ -83,6 +88,7 @@ class Search {
   // The adopted move whose value this one would replace; null: none.
   const Adopted* replaced_by(const Move& move) const;
   bool clearly_slower(const Effect& effect) const;
+  bool means_the_same(const KnobProfile& one, const KnobProfile& other) const;
   MoveState guarded(const Walk& walk, const Move& move, bool more, std::string& reason) const;
   void take(const Move& move, MoveVerdict verdict);
   MoveVerdict verdict_of(const Move& move, std::string_view phase, MoveState state, std::string reason = "") const;

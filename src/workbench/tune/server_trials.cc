@@ -171,6 +171,7 @@ Result<Arm> ServerTrials::measure(const KnobProfile& profile, uint32_t set) {
   if (!probed) return take_fault();
   if (probed->tpot_ms > 0) arm.probe_ms = probed->tpot_ms;
   const Counters before = counters(*server);
+  const uint32_t fewest = std::ranges::min(options_.start.parallel);
   uint32_t first = 0;
   for (const uint32_t parallel : options_.start.parallel) {
     Load load;
@@ -180,7 +181,7 @@ Result<Arm> ServerTrials::measure(const KnobProfile& profile, uint32_t set) {
     load.seed = options_.seed;
     load.set = set;
     load.first = first;
-    load.keep_replies = first == 0;
+    load.keep_replies = parallel == fewest && arm.hash.empty();
     first += load.requests;
     TEAPOT_TRY(auto figures, send(*server, load));
     if (!figures) return take_fault();

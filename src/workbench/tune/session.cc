@@ -39,6 +39,13 @@ Result<TuneSession> open_session(const std::string& folder) {
   return session;
 }
 
+// Of ledgers that do not have them: this machine's.
+Status fill_host_values(TuneSettings& settings) {
+  if (!settings.search.host.empty()) return {};
+  TEAPOT_TRY(settings.search.host, read_host_values());
+  return {};
+}
+
 Result<ServerTrialsOptions> trials_options(const TuneSession& session, const HostValues& host, const std::atomic<bool>* stop) {
   const TuneSettings& settings = session.settings;
   ServerTrialsOptions options;
@@ -78,11 +85,12 @@ Result<TuneSession> run_session(const std::string& folder, const SearchEvents& e
     return fail(ErrorKind::kInvalid, "{}: begun on another host, or another kernel: {}; now {}", folder, dump_json(session.settings.host),
                 dump_json(host));
   }
-  TEAPOT_TRY(session.settings.search.host, read_host_values());
+  const Json settings = to_json(session.settings);
+  TEAPOT_CHECK(fill_host_values(session.settings));
   TEAPOT_TRY(ServerTrialsOptions options, trials_options(session, session.settings.search.host, stop));
   TEAPOT_TRY(const auto live, ServerTrials::open(std::move(options)));
   std::vector<Json> lines;
-  TEAPOT_TRY(Ledger ledger, Ledger::resume(ledger_path(folder), to_json(session.settings), lines));
+  TEAPOT_TRY(Ledger ledger, Ledger::resume(ledger_path(folder), settings, lines));
   const size_t known = lines.size();
   RecordedTrials trials(std::move(lines), session.settings.search.parallel, hash_of(host), live.get(), [&](const Json& line) -> Status {
     TEAPOT_CHECK(ledger.append(line));
@@ -104,7 +112,7 @@ Result<TuneSession> run_session(const std::string& folder, const SearchEvents& e
 
 Result<TuneSession> read_session(const std::string& folder) {
   TEAPOT_TRY(TuneSession session, open_session(folder));
-  TEAPOT_TRY(session.settings.search.host, read_host_values());
+  TEAPOT_CHECK(fill_host_values(session.settings));
   RecordedTrials trials(session.lines, session.settings.search.parallel, "", nullptr, {});
   TEAPOT_TRY(session.result, search(session.catalogue, session.settings.search, trials, {}));
   return session;

@@ -14,7 +14,7 @@ struct TuneSettings {
   std::string catalogue;  // its source, for the reader; the text is in the folder
   std::string start;      // instead of the catalogue's; empty: that one
   Placeholders fill;      // {model} and what else the start command needs; ports come by themselves
-  SearchOptions search;   // its host values are worked out when it runs
+  SearchOptions search;   // with the values of its host: what a ledger tells depends on them, wherever it is read
   uint32_t prompt_tokens = 1024, output_tokens = 512, requests_per_user = 2;
   std::string target = "/v1/chat/completions";
   uint32_t start_timeout_s = 0;  // 0: the catalogue's

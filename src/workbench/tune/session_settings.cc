@@ -31,6 +31,18 @@ Json accelerators() {
   return found;
 }
 
+// An object of names and texts.
+template <class Texts>
+Status read_texts(const Json& json, const char* field, Texts& texts) {
+  TEAPOT_TRY(const Json* found, find_field(json, field));
+  if (!found->is_object()) return fail(ErrorKind::kInvalid, "{}: {}; expected an object", field, found->type_name());
+  for (const auto& [name, value] : found->items()) {
+    if (!value.is_string()) return fail(ErrorKind::kInvalid, "{}.{}: {}; expected text", field, name, value.type_name());
+    texts[name] = value.template get<std::string>();
+  }
+  return {};
+}
+
 constexpr std::array<std::string_view, 3> kAllowed = {"same", "may", "lossy"};
 
 Result<SearchOptions> parse_search(const Json& json) {
@@ -68,40 +80,40 @@ Result<Json> host_fingerprint() {
 
 Json to_json(const TuneSettings& settings) {
   const SearchOptions& search = settings.search;
-  return {{"teapot", TEAPOT_VERSION},
-          {"catalogue", settings.catalogue},
-          {"start", settings.start},
-          {"fill", settings.fill},
-          {"knobs", search.knobs},
-          {"base", to_json(search.base)},
-          {"budget_pairs", search.budget.pairs},
-          {"budget_s", search.budget.seconds},
-          {"parallel", search.parallel},
-          {"prompt_tokens", settings.prompt_tokens},
-          {"output_tokens", settings.output_tokens},
-          {"requests_per_user", settings.requests_per_user},
-          {"objective", kObjectiveNames[static_cast<size_t>(search.objective)]},
-          {"max_ttft_harm", search.max_ttft_harm},
-          {"allow_text", kAllowed[static_cast<size_t>(search.allow_text)]},
-          {"target", settings.target},
-          {"start_timeout_s", settings.start_timeout_s},
-          {"read_timeout_s", settings.read_timeout_s},
-          {"extra_args", settings.extra_args},
-          {"seed", search.seed},
-          {"host", settings.host}};
+  Json json = {{"teapot", TEAPOT_VERSION},
+               {"catalogue", settings.catalogue},
+               {"start", settings.start},
+               {"fill", settings.fill},
+               {"knobs", search.knobs},
+               {"base", to_json(search.base)},
+               {"budget_pairs", search.budget.pairs},
+               {"budget_s", search.budget.seconds},
+               {"parallel", search.parallel},
+               {"prompt_tokens", settings.prompt_tokens},
+               {"output_tokens", settings.output_tokens},
+               {"requests_per_user", settings.requests_per_user},
+               {"objective", kObjectiveNames[static_cast<size_t>(search.objective)]},
+               {"max_ttft_harm", search.max_ttft_harm},
+               {"allow_text", kAllowed[static_cast<size_t>(search.allow_text)]},
+               {"target", settings.target},
+               {"start_timeout_s", settings.start_timeout_s},
+               {"read_timeout_s", settings.read_timeout_s},
+               {"extra_args", settings.extra_args},
+               {"seed", search.seed},
+               {"host", settings.host}};
+  if (!search.host.empty()) json["host_values"] = Json(search.host);
+  return json;
 }
 
 Result<TuneSettings> parse_tune_settings(const Json& json) {
   TuneSettings settings;
   TEAPOT_TRY(settings.catalogue, text_field(json, "catalogue"));
   TEAPOT_TRY(settings.start, text_field(json, "start"));
-  TEAPOT_TRY(const Json* fill, find_field(json, "fill"));
-  if (!fill->is_object()) return fail(ErrorKind::kInvalid, "fill: {}; expected an object", fill->type_name());
-  for (const auto& [name, value] : fill->items()) {
-    if (!value.is_string()) return fail(ErrorKind::kInvalid, "fill.{}: {}; expected text", name, value.type_name());
-    settings.fill[name] = value.get<std::string>();
-  }
+  TEAPOT_CHECK(read_texts(json, "fill", settings.fill));
   TEAPOT_TRY(settings.search, parse_search(json));
+  if (json.contains("host_values")) {
+    TEAPOT_CHECK(read_texts(json, "host_values", settings.search.host));
+  }
   TEAPOT_TRY(settings.prompt_tokens, count_field(json, "prompt_tokens"));
   TEAPOT_TRY(settings.output_tokens, count_field(json, "output_tokens"));
   TEAPOT_TRY(settings.requests_per_user, count_field(json, "requests_per_user"));

@@ -30,7 +30,7 @@ TuneSettings settings() {
 }
 
 // As `teapot tune` leaves it, but for the servers: they are the formula.
-std::string make_session(const std::string& name) {
+std::string make_session(const std::string& name, const DoubleTrials::World& world = {}) {
   std::string folder = ::testing::TempDir() + name;
   std::filesystem::remove_all(folder);
   const auto text = read_catalogue(testing::test_data("tune/double.yaml"));
@@ -39,7 +39,7 @@ std::string make_session(const std::string& name) {
   std::vector<Json> lines;
   auto ledger = Ledger::resume(folder + "/ledger.jsonl", to_json(settings()), lines);
   EXPECT_TRUE(ledger) << ledger.error().message;
-  DoubleTrials live(*catalogue, settings().search.parallel, 7, {});
+  DoubleTrials live(*catalogue, settings().search.parallel, 7, world);
   RecordedTrials trials({}, settings().search.parallel, "h", &live, [&](const Json& line) { return ledger->append(line); });
   const auto result = search(*catalogue, settings().search, trials, {});
   EXPECT_TRUE(result) << result.error().message;
@@ -50,11 +50,15 @@ TEST(TuneSettings, AreReadAsTheyWereWritten) {
   const auto again = parse_tune_settings(to_json(settings()));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_json(*again), to_json(settings()));
+  TuneSettings with_host = settings();
+  with_host.search.host = {{"all_cpus", "2"}};
+  EXPECT_EQ(parse_tune_settings(to_json(with_host))->search.host, with_host.search.host);
   for (const auto& [field, wrong] : std::vector<std::pair<const char*, Json>>{{"parallel", {0}},
                                                                               {"parallel", Json::array()},
                                                                               {"objective", "speed"},
                                                                               {"allow_text", 1},
                                                                               {"fill", {{"model", 2}}},
+                                                                              {"host_values", {{"all_cpus", 2}}},
                                                                               {"base", {{"threads", 8}}},
                                                                               {"knobs", "threads"},
                                                                               {"extra_args", 3}}) {
@@ -112,14 +116,20 @@ TEST(Session, ItsReportsSayWhatItFound) {
   EXPECT_EQ((*json)["env"], Json({{"DOUBLE_COMM", "aiv"}}));
   EXPECT_EQ((*json)["confirmed"]["pairs"], 16);
   EXPECT_LT((*json)["confirmed"]["high"], 0);
+  ASSERT_EQ((*json)["confirmed"]["loads"].size(), 3u);
+  EXPECT_EQ((*json)["confirmed"]["loads"][1]["users"], 4);
+  EXPECT_LT((*json)["confirmed"]["loads"][1]["high"], 0);
+  EXPECT_TRUE((*json)["confirmed"]["ttft"]["change_percent"].is_number());
+  EXPECT_FALSE(json->contains("unconfirmed"));
 
   const std::string text = to_text(*session, /*color=*/false);
-  for (const char* part : {"confirmed on fresh prompts: -", "threads = 8", "broken (text)", "A with A  "}) {
+  for (const char* part : {"confirmed on fresh prompts: -", "threads = 8", "broken (text)", "A with A  ", "TPOT with 4 users  -"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
   const std::string html = tune_html(*session);
   EXPECT_NE(html.find("<th scope=\"row\">comm = aiv</th><td class=\"good\">win</td>"), std::string::npos);
   EXPECT_NE(html.find("\"kind\":\"aa\""), std::string::npos);
+  EXPECT_NE(html.find("<th scope=\"row\">TPOT with 4 users</th><td>-"), std::string::npos);
 
   ASSERT_TRUE(write_tune_reports(*session));
   EXPECT_TRUE(std::filesystem::exists(folder + "/ledger.sqlite"));
@@ -129,6 +139,31 @@ TEST(Session, ItsReportsSayWhatItFound) {
   EXPECT_EQ(read_file(folder + "/winner.env").value(), "DOUBLE_COMM=aiv\n");
   EXPECT_NE(read_file(folder + "/winner.sh").value().find("exec double --model m --port 8123 --threads 8 \"$@\"\n"), std::string::npos);
   EXPECT_NE(why_text(session->catalogue, *session->catalogue.find("comm"), &*session).find("win"), std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Session, WhatDidNotComeToItsEndIsNotConfirmedAnywhere) {
+  const std::string folder = make_session("tune_unfinished", {.stop_after = 60});
+  const auto session = read_session(folder);
+  ASSERT_TRUE(session) << session.error().message;
+  ASSERT_EQ(session->result.end, SearchEnd::kInterrupted);
+  const auto json = result_json(*session);
+  ASSERT_TRUE(json) << json.error().message;
+  EXPECT_EQ((*json)["profile"], Json({{"threads", "1"}}));
+  EXPECT_EQ((*json)["simplest"], Json({{"threads", "1"}}));
+  EXPECT_EQ((*json)["unconfirmed"]["threads"], "8");
+  EXPECT_TRUE((*json)["confirmed"]["change_percent"].is_null());
+  EXPECT_NE(tune_html(*session).find("The best so far, not confirmed"), std::string::npos);
+  EXPECT_NE(to_text(*session, /*color=*/false).find("  unconfirmed "), std::string::npos);
+
+  const auto files = export_profiles(*session, 8123);
+  ASSERT_TRUE(files) << files.error().message;
+  ASSERT_EQ(files->size(), 6u);
+  for (const char* name : {"/winner.sh", "/simplest.sh", "/unconfirmed.sh"}) {
+    const std::string script = read_file(folder + name).value();
+    EXPECT_NE(script.find("nothing is confirmed"), std::string::npos) << script;
+    EXPECT_EQ(script.find("--threads 8") != std::string::npos, std::string(name) == "/unconfirmed.sh") << script;
+  }
   std::filesystem::remove_all(folder);
 }
 

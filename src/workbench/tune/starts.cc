@@ -6,7 +6,11 @@ Result<const Validation*> Starts::look_at(const KnobProfile& profile) {
   const auto known = known_.find(profile);
   if (known != known_.end()) return &known->second;
   TEAPOT_TRY(Validation validation, trials_.validate(profile));
-  return &known_.emplace(profile, std::move(validation)).first->second;
+  return &remember(profile, std::move(validation));
+}
+
+const Validation& Starts::remember(const KnobProfile& profile, Validation validation) {
+  return known_.emplace(profile, std::move(validation)).first->second;
 }
 
 void Starts::set_failed(const KnobProfile& profile, TrialFault fault, std::string what) {
@@ -21,6 +25,8 @@ MoveState broken_state(TrialFault fault) {
       return MoveState::kBrokenStart;
     case TrialFault::kHang:
       return MoveState::kBrokenHang;
+    case TrialFault::kRequests:
+      return MoveState::kBrokenRequests;
     default:
       return MoveState::kBrokenCrash;
   }

@@ -14,6 +14,7 @@ class Starts {
   explicit Starts(Trials& trials) : trials_(trials) {}
 
   Result<const Validation*> look_at(const KnobProfile& profile);
+  const Validation& remember(const KnobProfile& profile, Validation validation);
   // A configuration that failed later, under load.
   void set_failed(const KnobProfile& profile, TrialFault fault, std::string what);
 

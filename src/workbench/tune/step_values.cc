@@ -98,6 +98,21 @@ bool available(const KnobValue& value, const HostValues& host) {
   });
 }
 
+Result<std::string> resolve_value(const Catalogue& catalogue, const KnobProfile& profile, const Knob& knob, const std::string& value,
+                                  const HostValues& host, const std::vector<uint32_t>& parallel) {
+  return replace_references(value, [&](std::string_view reference) -> Result<std::string> {
+    if (reference == kExactStepTokens || reference == kMaxStepTokens) {
+      TEAPOT_TRY(const auto tokens, step_tokens(catalogue, profile, host, parallel));
+      if (reference == kMaxStepTokens) return fmt::format("{}", *tokens.rbegin());
+      const std::string list = fmt::format("{}", fmt::join(tokens, ","));
+      return knob.type == KnobType::kList ? "[" + list + "]" : list;
+    }
+    const auto at = host.find(reference);
+    if (at == host.end()) return fail(ErrorKind::kNotFound, "{}: this machine has no @{}", knob.name, reference);
+    return at->second;
+  });
+}
+
 Result<KnobProfile> resolve_values(const Catalogue& catalogue, const KnobProfile& profile, const HostValues& host,
                                    const std::vector<uint32_t>& parallel) {
   KnobProfile resolved = profile;
@@ -105,18 +120,7 @@ Result<KnobProfile> resolve_values(const Catalogue& catalogue, const KnobProfile
     const Knob* knob = catalogue.find(name);
     if (knob == nullptr) return fail(ErrorKind::kNotFound, "{} has no knob '{}'", catalogue.server, name);
     if (!value) continue;
-    const auto replace = [&](std::string_view reference) -> Result<std::string> {
-      if (reference == kExactStepTokens || reference == kMaxStepTokens) {
-        TEAPOT_TRY(const auto tokens, step_tokens(catalogue, profile, host, parallel));
-        if (reference == kMaxStepTokens) return fmt::format("{}", *tokens.rbegin());
-        const std::string list = fmt::format("{}", fmt::join(tokens, ","));
-        return knob->type == KnobType::kList ? "[" + list + "]" : list;
-      }
-      const auto at = host.find(reference);
-      if (at == host.end()) return fail(ErrorKind::kNotFound, "{}: this machine has no @{}", name, reference);
-      return at->second;
-    };
-    TEAPOT_TRY(std::string text, replace_references(*value, replace));
+    TEAPOT_TRY(std::string text, resolve_value(catalogue, profile, *knob, *value, host, parallel));
     value = std::move(text);
   }
   return resolved;

@@ -26,5 +26,8 @@ bool available(const KnobValue& value, const HostValues& host);
 // two alike, k: the drafted tokens of the profile) and @max_step_tokens (the largest). kNotFound: this machine has no such value.
 Result<KnobProfile> resolve_values(const Catalogue& catalogue, const KnobProfile& profile, const HostValues& host,
                                    const std::vector<uint32_t>& parallel);
+// One value of the knob beside the profile's others.
+Result<std::string> resolve_value(const Catalogue& catalogue, const KnobProfile& profile, const Knob& knob, const std::string& value,
+                                  const HostValues& host, const std::vector<uint32_t>& parallel);
 
 }  // namespace teapot::workbench

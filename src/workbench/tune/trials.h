@@ -52,7 +52,7 @@ struct Arm {
   std::string what;
   double start_s = 0;
   std::vector<TurnFigures> loads;  // [parallel]; fewer with a fault
-  std::string hash;                // of all replies of one user, hexadecimal; empty: none
+  std::string hash;                // of all replies under the load of fewest users, hexadecimal; empty: none
   std::optional<double> probe_ms;  // TPOT of one small request that is the same in all pairs
   Json started;
 };
@@ -83,6 +83,8 @@ class Trials {
   virtual double elapsed_s() const = 0;
   // An error came because nobody answers any more: interrupted, or at the end of a ledger that is only read.
   virtual bool over() const = 0;
+  // The last answer was given in an earlier session.
+  virtual bool recalled() const { return false; }
 };
 
 }  // namespace teapot::workbench

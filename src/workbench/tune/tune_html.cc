@@ -45,13 +45,24 @@ std::string prune_table(const SearchResult& result) {
   std::string out =
       "<h2>Still needed?</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Still "
       "needed\"><table>\n<thead><tr><th>setting</th>"
-      "<th>with against without</th><th>change (90 % sequence)</th><th>pairs</th></tr></thead>\n<tbody>\n";
+      "<th>the winner against the simplest without it</th><th>change (90 % sequence)</th><th>pairs</th></tr></thead>\n<tbody>\n";
   for (const PruneVerdict& verdict : result.pruned) {
     out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                        escape_html(name_of(verdict.knob, verdict.value)),
                        escape_html(fmt::format("{}{}{}", kMoveStateNames[static_cast<size_t>(verdict.state)],
                                                verdict.reason.empty() ? "" : "; ", verdict.reason)),
                        verdict.effect.pairs == 0 ? "" : effect_text(verdict.effect), verdict.effect.pairs);
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string confirmed_table(const Confirmation& confirmation, const std::vector<uint32_t>& parallel) {
+  std::string out = fmt::format(
+      "<h2>What is confirmed</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"What is "
+      "confirmed\"><table>\n<thead><tr><th>time</th><th>change ({:g} % Student's t, {} pairs)</th></tr></thead>\n<tbody>\n",
+      100 * confirmation.level, confirmation.pairs.pairs);
+  for (const auto& [what, change] : confirmed_rows(confirmation, parallel)) {
+    out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", what, change);
   }
   return out + "</tbody></table></div>\n";
 }
@@ -120,6 +131,7 @@ std::string tune_html(const TuneSession& session) {
                     100 * result.null.sd, 100 * *result.smallest_gain);
   }
   page.body += "</p>\n";
+  if (const Confirmation* confirmed = result.confirmed()) page.body += confirmed_table(*confirmed, session.settings.search.parallel);
   page.body += html_list("Warnings", result.warnings);
   page.body += moves_table("Adopted", result, [](const MoveVerdict& verdict) { return verdict.adopted; });
   page.body += kCharts;
@@ -129,6 +141,7 @@ std::string tune_html(const TuneSession& session) {
   page.body += moves_table("Refused", result, [](const MoveVerdict& verdict) { return verdict.state == MoveState::kRefused; });
   page.body += prune_table(result);
   page.body += profile_list("The profile", result.winner);
+  if (result.unconfirmed) page.body += profile_list("The best so far, not confirmed", *result.unconfirmed);
   if (result.simplest != result.winner) page.body += profile_list("The simplest that is as good", result.simplest);
   if (!result.host_notes.empty()) {
     page.body += "<h2>Settings of the machine</h2>\n<p class=\"note\">Never made from here.</p>\n<ul>\n";

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "workbench/bench/wrap.h"
+#include "workbench/tune/confirm.h"
 #include "workbench/tune/reports.h"
 
 namespace teapot::workbench {
@@ -40,7 +41,7 @@ std::string effect_text(const Effect& effect) {
 
 std::string claim_text(const SearchResult& result) {
   if (result.end != SearchEnd::kDone) {
-    return fmt::format("nothing is claimed, the search did not come to its end: {}", result.end_reason);
+    return fmt::format("nothing is confirmed, the search did not come to its end: {}", result.end_reason);
   }
   const Confirmation* confirmed = result.confirmed();
   if (confirmed == nullptr) {
@@ -51,6 +52,15 @@ std::string claim_text(const SearchResult& result) {
   return fmt::format("confirmed on fresh prompts: {:+.2f} % ({:+.2f} to {:+.2f}, Student's t over {} pairs that were fixed beforehand)",
                      100 * std::expm1(pairs.mean), 100 * std::expm1(pairs.mean - pairs.half_width),
                      100 * std::expm1(pairs.mean + pairs.half_width), pairs.pairs);
+}
+
+std::vector<std::pair<std::string, std::string>> confirmed_rows(const Confirmation& confirmation, const std::vector<uint32_t>& parallel) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (size_t i = 0; i < confirmation.loads.size(); ++i) {
+    rows.emplace_back(fmt::format("TPOT with {} user{}", parallel[i], parallel[i] == 1 ? "" : "s"), change_text(confirmation.loads[i]));
+  }
+  rows.emplace_back("TTFT", change_text(confirmation.ttft));
+  return rows;
 }
 
 std::string to_text(const TuneSession& session, bool color) {
@@ -68,7 +78,7 @@ std::string to_text(const TuneSession& session, bool color) {
   out += rows("slower", result, [](const MoveVerdict& verdict) { return verdict.state == MoveState::kLose; });
   out += rows("broke, or took no effect", result, [](const MoveVerdict& verdict) { return is_broken(verdict.state); });
   out += rows("refused", result, [](const MoveVerdict& verdict) { return verdict.state == MoveState::kRefused; });
-  if (!result.pruned.empty()) out += "\nleft out again, with against without\n";
+  if (!result.pruned.empty()) out += "\nleft out again, one after the other: the winner against the simplest so far without it\n";
   for (const PruneVerdict& verdict : result.pruned) {
     const bool kept = verdict.state == MoveState::kWin || verdict.state == MoveState::kInconclusive;
     out +=
@@ -76,7 +86,7 @@ std::string to_text(const TuneSession& session, bool color) {
              fmt::format("{}{}{}",
                          kept                                ? "stays"
                          : verdict.state == MoveState::kNull ? "not noticed: the simplest profile is without it"
-                                                             : "does harm: goes",
+                                                             : "faster without it: it goes",
                          verdict.effect.pairs > 0 ? fmt::format("; {}, {} pairs", effect_text(verdict.effect), verdict.effect.pairs) : "",
                          verdict.reason.empty() ? "" : "; " + verdict.reason),
              120);
@@ -94,7 +104,13 @@ std::string to_text(const TuneSession& session, bool color) {
   for (const std::string& note : result.host_notes) out += wrap("  host      ", note + ": not made from here", 120);
   out += wrap("  profile   ", profile_text(result.winner), 120);
   if (result.simplest != result.winner) out += wrap("  simplest  ", profile_text(result.simplest), 120);
-  return out + bold(wrap("  gain      ", claim_text(result)));
+  if (result.unconfirmed) out += wrap("  unconfirmed ", profile_text(*result.unconfirmed), 120);
+  out += bold(wrap("  gain      ", claim_text(result)));
+  if (result.confirmed() == nullptr) return out;
+  for (const auto& [what, change] : confirmed_rows(*result.confirmed(), session.settings.search.parallel)) {
+    out += fmt::format("            {:<18} {}\n", what, change);
+  }
+  return out;
 }
 
 }  // namespace teapot::workbench

@@ -10,6 +10,7 @@
 namespace teapot::workbench {
 
 inline constexpr double kSequenceAlpha = 0.10;  // of all limits that a search shows or looks at
+inline constexpr double kLoadHarm = 0.01;       // the most that TPOT of one number of users may rise, as a share
 
 class Walk {
  public:
