@@ -12,6 +12,9 @@ std::string claim_text(const SearchResult& result);
 // "-5.41 % (-6.80 to -4.00)"
 std::string effect_text(const Effect& effect);
 
+// "3 of 200 pairs"; "3 pairs" where nobody knows yet how many fit into the time.
+std::string pairs_text(const TuneSession& session);
+
 std::string to_text(const TuneSession& session, bool color);
 // {"profile", "args", "env", "confirmed": {"change_percent", "low", "high", "pairs"}, "verdicts": [...]} and what else is known.
 Result<Json> result_json(const TuneSession& session);

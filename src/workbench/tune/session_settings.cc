@@ -33,6 +33,17 @@ Json accelerators() {
 
 constexpr std::array<std::string_view, 3> kAllowed = {"same", "may", "lossy"};
 
+Result<std::map<std::string, std::string, std::less<>>> texts_field(const Json& json, const char* name) {
+  TEAPOT_TRY(const Json* object, find_field(json, name));
+  if (!object->is_object()) return fail(ErrorKind::kInvalid, "{}: {}; expected an object", name, object->type_name());
+  std::map<std::string, std::string, std::less<>> texts;
+  for (const auto& [key, value] : object->items()) {
+    if (!value.is_string()) return fail(ErrorKind::kInvalid, "{}.{}: {}; expected text", name, key, value.type_name());
+    texts[key] = value.get<std::string>();
+  }
+  return texts;
+}
+
 Result<SearchOptions> parse_search(const Json& json) {
   SearchOptions search;
   TEAPOT_TRY(const Json* knobs, find_field(json, "knobs"));
@@ -51,6 +62,9 @@ Result<SearchOptions> parse_search(const Json& json) {
   TEAPOT_TRY(search.max_ttft_harm, number_field(json, "max_ttft_harm"));
   TEAPOT_TRY(search.allow_text, name_field<TextRisk>(json, "allow_text", kAllowed));
   TEAPOT_TRY(search.seed, count_field(json, "seed"));
+  if (json.contains("host_values")) {
+    TEAPOT_TRY(search.host, texts_field(json, "host_values"));
+  }
   return search;
 }
 
@@ -68,39 +82,37 @@ Result<Json> host_fingerprint() {
 
 Json to_json(const TuneSettings& settings) {
   const SearchOptions& search = settings.search;
-  return {{"teapot", TEAPOT_VERSION},
-          {"catalogue", settings.catalogue},
-          {"start", settings.start},
-          {"fill", settings.fill},
-          {"knobs", search.knobs},
-          {"base", to_json(search.base)},
-          {"budget_pairs", search.budget.pairs},
-          {"budget_s", search.budget.seconds},
-          {"parallel", search.parallel},
-          {"prompt_tokens", settings.prompt_tokens},
-          {"output_tokens", settings.output_tokens},
-          {"requests_per_user", settings.requests_per_user},
-          {"objective", kObjectiveNames[static_cast<size_t>(search.objective)]},
-          {"max_ttft_harm", search.max_ttft_harm},
-          {"allow_text", kAllowed[static_cast<size_t>(search.allow_text)]},
-          {"target", settings.target},
-          {"start_timeout_s", settings.start_timeout_s},
-          {"read_timeout_s", settings.read_timeout_s},
-          {"extra_args", settings.extra_args},
-          {"seed", search.seed},
-          {"host", settings.host}};
+  Json json = {{"teapot", TEAPOT_VERSION},
+               {"catalogue", settings.catalogue},
+               {"start", settings.start},
+               {"fill", settings.fill},
+               {"knobs", search.knobs},
+               {"base", to_json(search.base)},
+               {"budget_pairs", search.budget.pairs},
+               {"budget_s", search.budget.seconds},
+               {"parallel", search.parallel},
+               {"prompt_tokens", settings.prompt_tokens},
+               {"output_tokens", settings.output_tokens},
+               {"requests_per_user", settings.requests_per_user},
+               {"objective", kObjectiveNames[static_cast<size_t>(search.objective)]},
+               {"max_ttft_harm", search.max_ttft_harm},
+               {"allow_text", kAllowed[static_cast<size_t>(search.allow_text)]},
+               {"target", settings.target},
+               {"start_timeout_s", settings.start_timeout_s},
+               {"read_timeout_s", settings.read_timeout_s},
+               {"extra_args", settings.extra_args},
+               {"seed", search.seed},
+               {"host", settings.host}};
+  if (!search.host.empty()) json["host_values"] = search.host;
+  return json;
 }
 
 Result<TuneSettings> parse_tune_settings(const Json& json) {
   TuneSettings settings;
   TEAPOT_TRY(settings.catalogue, text_field(json, "catalogue"));
   TEAPOT_TRY(settings.start, text_field(json, "start"));
-  TEAPOT_TRY(const Json* fill, find_field(json, "fill"));
-  if (!fill->is_object()) return fail(ErrorKind::kInvalid, "fill: {}; expected an object", fill->type_name());
-  for (const auto& [name, value] : fill->items()) {
-    if (!value.is_string()) return fail(ErrorKind::kInvalid, "fill.{}: {}; expected text", name, value.type_name());
-    settings.fill[name] = value.get<std::string>();
-  }
+  TEAPOT_TRY(const auto fill, texts_field(json, "fill"));
+  settings.fill.insert(fill.begin(), fill.end());
   TEAPOT_TRY(settings.search, parse_search(json));
   TEAPOT_TRY(settings.prompt_tokens, count_field(json, "prompt_tokens"));
   TEAPOT_TRY(settings.output_tokens, count_field(json, "output_tokens"));
