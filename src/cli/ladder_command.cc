@@ -17,6 +17,8 @@
 #include "workbench/ladder/engine_bench.h"
 #include "workbench/ladder/report.h"
 #include "workbench/ledger.h"
+#include "workbench/model_identity.h"
+#include "workbench/tune/session.h"
 
 namespace teapot::cli {
 namespace {
@@ -49,14 +51,27 @@ Status check_levers_free(const CLI::App& command, const workbench::LadderOrder& 
   return {};
 }
 
-// All options that were given, but for those that change nothing that is measured.
-Json ledger_settings(const CLI::App& command, const workbench::LadderOrder& order, const workbench::EngineBench& bench) {
+// All options that were given, but for those that change nothing that is measured, and what else makes it another ladder.
+Result<Json> ledger_settings(const Arguments& arguments, const CLI::App& command, const workbench::LadderOrder& order,
+                             const workbench::EngineBench& bench) {
   Json given = Json::object();
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() > 0) given[option->get_name()] = fmt::format("{}", fmt::join(option->results(), " "));
   }
-  for (const char* other : {"--order", "--out", "--resume", "--json", "--verbose"}) given.erase(other);
-  return {{"options", std::move(given)}, {"order", to_json(order)}, {"both_at_once", bench.both_at_once()}};
+  for (const char* other : {"model", "--order", "--out", "--resume", "--json", "--verbose"}) given.erase(other);
+  TEAPOT_TRY(Json host, workbench::host_fingerprint());
+  TEAPOT_TRY(Json model, workbench::model_identity(arguments.model.model));
+  return Json{{"teapot", TEAPOT_VERSION},    {"host", std::move(host)}, {"model", std::move(model)},
+              {"options", std::move(given)}, {"order", to_json(order)}, {"both_at_once", bench.both_at_once()}};
+}
+
+// How the ladder that is gone on with loads its settings: it was memory that decided, which may be less now.
+Result<std::optional<bool>> recorded_way(const std::string& path) {
+  TEAPOT_TRY(const std::string text, read_file(path));
+  TEAPOT_TRY(const workbench::LedgerText ledger, workbench::parse_ledger(text, path));
+  const auto way = ledger.settings.find("both_at_once");
+  if (way == ledger.settings.end() || !way->is_boolean()) return std::nullopt;
+  return way->get<bool>();
 }
 
 Result<int> ladder(Arguments arguments, const CLI::App& command) {
@@ -65,6 +80,9 @@ Result<int> ladder(Arguments arguments, const CLI::App& command) {
   TEAPOT_CHECK(check(arguments.ladder, order));
   const std::string path = arguments.out + "/ledger.jsonl";
   TEAPOT_CHECK(workbench::expect_ledger(path, arguments.resume));
+  if (arguments.resume) {
+    TEAPOT_TRY(arguments.bench.both_at_once, recorded_way(path));
+  }
   arguments.bench.model = arguments.model.model;
   arguments.bench.concurrency = arguments.ladder.concurrency;
   TEAPOT_TRY(arguments.bench.accept_rates, parse_accept_rates(arguments.drafts));
@@ -93,12 +111,16 @@ Result<int> ladder(Arguments arguments, const CLI::App& command) {
                     arguments.ladder.pairs, arguments.bench.gen, arguments.ladder.alpha));
   }
   workbench::LadderRecords records;
-  TEAPOT_TRY(workbench::Ledger ledger,
-             workbench::Ledger::open(path, arguments.resume, ledger_settings(command, order, *bench), [&](const Json& line) {
+  TEAPOT_TRY(const Json settings, ledger_settings(arguments, command, order, *bench));
+  TEAPOT_TRY(workbench::Ledger ledger, workbench::Ledger::open(path, arguments.resume, settings, [&](const Json& line) {
                return workbench::add_ladder_line(line, arguments.ladder.concurrency, records);
              }));
   workbench::LadderHooks hooks;
   hooks.keep = [&](const Json& line) { return ledger.append(line); };
+  hooks.step = [&](const workbench::Ladder& done) {
+    report.found = done;
+    return write_ladder_reports(report, arguments.out);
+  };
   hooks.stop = &interrupt.flag();
   const double races = static_cast<double>(order.rungs.size()) * (arguments.ladder.drops ? 2 : 1) + 2;  // about
   hooks.progress = [&](const workbench::Ladder& done, const workbench::LadderStep& now) {
@@ -106,12 +128,9 @@ Result<int> ladder(Arguments arguments, const CLI::App& command) {
                fmt::format("{}: {} pairs", step_name(now), now.mean.log_ratio.pairs));
   };
   TEAPOT_TRY(report.found, workbench::run_ladder(order, arguments.ladder, *bench, hooks, records));
+  TEAPOT_CHECK(write_out(arguments.json ? dump_json(to_json(report)) + "\n" : to_text(report)));
   TEAPOT_CHECK(write_ladder_reports(report, arguments.out));
-  const std::string text =
-      arguments.json ? dump_json(to_json(report)) + "\n" : fmt::format("{}\nreports: {}\n", to_text(report), arguments.out);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return fail(ErrorKind::kIo, "the answer cannot be written");
-  }
+  if (!arguments.json) TEAPOT_CHECK(write_out(fmt::format("\nreports: {}\n", arguments.out)));
   return report.found.sound() ? 0 : kExitFailed;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "workbench/tune/catalogue_summary.h"
+#include "workbench/tune/reachable.h"
 
 namespace teapot::cli {
 namespace {
@@ -12,11 +13,15 @@ int check(const std::vector<std::string>& files) {
   int exit_code = 0;
   for (const std::string& file : files) {
     const auto catalogue = workbench::load_catalogue(file);
-    if (catalogue) {
-      fmt::print("{}: {}", file, workbench::summary(*catalogue));
-    } else {
+    if (!catalogue) {
       exit_code = report(catalogue.error());
+      continue;
     }
+    fmt::print("{}: {}", file, workbench::summary(*catalogue));
+    const std::vector<std::string> lost = workbench::unreachable_values(*catalogue);
+    if (!lost.empty()) fmt::print("  warning: values that nothing leads to from the defaults:\n");
+    for (const std::string& line : lost) fmt::print("    {}\n", line);
+    if (const Status sound = workbench::check_defaults(*catalogue, file); !sound) exit_code = report(sound.error());
   }
   return std::fflush(stdout) == 0 ? exit_code : report(Error{ErrorKind::kIo, "the answer cannot be written"});
 }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "base/log.h"
@@ -29,10 +30,12 @@ Status print(const std::string& text) {
 }
 
 Status print_session(const workbench::TuneSession& session, bool json) {
-  if (!json) return print(to_text(session, isatty(STDOUT_FILENO) == 1) + "  reports    " + session.folder + "\n");
+  if (!json) return print(to_text(session, isatty(STDOUT_FILENO) == 1));
   TEAPOT_TRY(const Json result, workbench::result_json(session));
   return print(dump_json(result) + "\n");
 }
+
+Status print_folder(const workbench::TuneSession& session) { return print("  reports    " + session.folder + "\n"); }
 
 Result<int> go_on(const std::string& folder, bool json) {
   const InterruptWatch interrupt;
@@ -44,12 +47,16 @@ Result<int> go_on(const std::string& folder, bool json) {
   };
   events.progress = [&](const workbench::SearchResult& so_far, const std::string& now) {
     if (!bar) bar = std::make_unique<ProgressBar>("tune");
-    const double share = so_far.budget_pairs == 0 ? 0 : std::min(1.0, static_cast<double>(so_far.pairs) / so_far.budget_pairs);
-    bar->update(share, fmt::format("{} of {} pairs{}: {}", so_far.pairs, so_far.budget_pairs, time_left(so_far), now));
+    const bool known = so_far.budget_pairs > 0;  // how many fit into the time
+    const double share = known ? std::min(1.0, static_cast<double>(so_far.pairs) / so_far.budget_pairs) : 0;
+    const std::string of = known ? fmt::format(" of {}", so_far.budget_pairs) : "";
+    bar->update(share, fmt::format("{}{} pairs{}: {}", so_far.pairs, of, time_left(so_far), now));
   };
   TEAPOT_TRY(const workbench::TuneSession session, workbench::run_session(folder, events, &interrupt.flag()));
   bar.reset();
   TEAPOT_CHECK(print_session(session, json));
+  TEAPOT_CHECK(workbench::write_tune_reports(session));
+  if (!json) TEAPOT_CHECK(print_folder(session));
   if (session.result.end == workbench::SearchEnd::kInterrupted) log::info("teapot tune resume {} goes on", folder);
   return session.result.end == workbench::SearchEnd::kDone ? 0 : kExitFailed;
 }
@@ -66,6 +73,7 @@ Result<int> run(TuneArguments arguments, bool json) {
   TEAPOT_TRY(workbench::TuneSettings settings, tune_settings(arguments, catalogue, std::move(host), program));
   TEAPOT_TRY(settings.search.host, workbench::read_host_values());
   TEAPOT_CHECK(workbench::check(catalogue, settings.search));
+  TEAPOT_CHECK(workbench::check_base(catalogue, settings));
   TEAPOT_CHECK(workbench::begin_session(arguments.out, settings, text));
   return go_on(arguments.out, json);
 }
@@ -78,7 +86,9 @@ struct Shown {
 
 Status show(const Shown& shown) {
   TEAPOT_TRY(const workbench::TuneSession session, workbench::read_session(shown.folder));
-  return print_session(session, shown.json);
+  TEAPOT_CHECK(print_session(session, shown.json));
+  const bool reports = std::filesystem::exists(session.folder + "/report.html");
+  return reports && !shown.json ? print_folder(session) : Status();
 }
 
 Status write_reports(const Shown& shown) {
@@ -160,6 +170,22 @@ void add_resume(CLI::App& tune, const std::shared_ptr<bool>& json, int& exit_cod
   });
 }
 
+// They would change nothing.
+void refuse_options_before_subcommands(CLI::App& command) {
+  for (CLI::App* subcommand : command.get_subcommands([](CLI::App*) { return true; })) {
+    subcommand->preparse_callback([&command, subcommand](size_t) {
+      std::vector<std::string> given;
+      for (const CLI::Option* option : command.get_options()) {
+        if (option->count() > 0 && option != command.get_help_ptr()) given.push_back(option->get_name());
+      }
+      if (given.empty()) return;
+      throw CLI::ValidationError(
+          fmt::format("{} {}", command.get_name(), subcommand->get_name()),
+          fmt::format("found {} before '{}'; expected its own options, behind it", fmt::join(given, ", "), subcommand->get_name()));
+    });
+  }
+}
+
 }  // namespace
 
 void add_tune(CLI::App& app, int& exit_code) {
@@ -168,10 +194,11 @@ void add_tune(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("tune", "Find the settings of a server that make it faster");
   command->require_subcommand(0, 1);
   add_run(*command, arguments, json, exit_code);
-  add_run(*command->add_subcommand("run", "The same as without a subcommand"), arguments, json, exit_code);
   add_resume(*command, json, exit_code);
   add_readers(*command, exit_code);
   add_tune_check(*command, exit_code);
+  refuse_options_before_subcommands(*command);
+  add_run(*command->add_subcommand("run", "The same as without a subcommand"), arguments, json, exit_code);
 }
 
 }  // namespace teapot::cli

@@ -1,6 +1,7 @@
 #include "cli/tune_options.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "base/path_name.h"
@@ -18,13 +19,16 @@ Enum named(const std::array<std::string_view, n>& names, const std::string& name
 
 constexpr std::array<std::string_view, 3> kAllowed = {"same", "may", "lossy"};
 
+constexpr uint32_t kMostTokens = 1'000'000;
+
 Status parse_load(const std::string& text, workbench::TuneSettings& settings) {
   const size_t slash = text.find('/');
   const bool good = slash != std::string::npos && CLI::detail::lexical_cast(text.substr(0, slash), settings.prompt_tokens) &&
                     CLI::detail::lexical_cast(text.substr(slash + 1), settings.output_tokens) && settings.prompt_tokens > 0 &&
-                    settings.output_tokens > 1;
+                    settings.output_tokens > 1 && std::max(settings.prompt_tokens, settings.output_tokens) <= kMostTokens;
   if (good) return {};
-  return fail(ErrorKind::kInvalid, "--load: found '{}'; expected tokens of prompt and reply like 1024/512", text);
+  return fail(ErrorKind::kInvalid, "--load: found '{}'; expected tokens of prompt and reply like 1024/512, at most {} each", text,
+              kMostTokens);
 }
 
 Result<workbench::KnobProfile> read_profile(const std::string& path) {
@@ -56,13 +60,13 @@ Result<workbench::Budget> parse_budget(const std::string& text) {
   const std::string unit = end == std::string::npos ? "" : text.substr(end);
   double number = 0;
   if (end != 0 && end != std::string::npos && CLI::detail::lexical_cast(text.substr(0, end), number) && number > 0 && number <= 1e6) {
-    if (unit == "pairs") budget.pairs = static_cast<uint32_t>(number);
+    if (unit == "pairs" && number == std::floor(number)) budget.pairs = static_cast<uint32_t>(number);
     if (unit == "s") budget.seconds = number;
     if (unit == "m" || unit == "min") budget.seconds = 60 * number;
     if (unit == "h") budget.seconds = 3600 * number;
   }
   if (budget.pairs == 0 && budget.seconds == 0) {
-    return fail(ErrorKind::kInvalid, "--budget: found '{}'; expected pairs of starts or a time, like 200pairs, 6h, 90m", text);
+    return fail(ErrorKind::kInvalid, "--budget: found '{}'; expected whole pairs of starts or a time, like 200pairs, 6h, 90m", text);
   }
   return budget;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/commands.h"
 #include "workbench/tune/catalogue.h"
 
 namespace teapot::cli {
@@ -30,6 +31,46 @@ TEST(TuneOptions, WhatTheStartCommandLacksIsNamedWithItsOption) {
   EXPECT_EQ(fault(arguments), "");
   arguments.start = "serve {weights} --port {port}";
   EXPECT_TRUE(fault(arguments).contains("expected --fill weights=")) << fault(arguments);
+}
+
+TEST(TuneOptions, NumbersThatMakeNoSenseAreNamed) {
+  TuneArguments sound;
+  sound.out = "out";
+  sound.start = "serve --port {port}";
+  EXPECT_EQ(fault(sound), "");
+  const auto expect_fault = [&](std::string TuneArguments::* option, const std::string& text, const std::string& name) {
+    TuneArguments arguments = sound;
+    arguments.*option = text;
+    EXPECT_TRUE(fault(arguments).starts_with(name + ": found '" + text + "'; expected ")) << text << ": " << fault(arguments);
+  };
+  for (const char* budget : {"100.9pairs", "0pairs", "-1pairs", "1e3pairs", "pairs", "200", "2d"}) {
+    expect_fault(&TuneArguments::budget, budget, "--budget");
+  }
+  for (const char* load : {"4294967295/4294967295", "1000001/10", "10/1000001", "0/10", "10/1", "10", "-1/10"}) {
+    expect_fault(&TuneArguments::load, load, "--load");
+  }
+  for (const char* harm : {"nan", "inf", "-5%", "1e9"}) expect_fault(&TuneArguments::max_ttft_harm, harm, "--max-ttft-harm");
+  EXPECT_EQ(parse_budget("100pairs")->pairs, 100u);
+  EXPECT_EQ(parse_budget("1.5h")->seconds, 5400);
+}
+
+TEST(TuneOptions, ThoseBeforeASubcommandAreNotIgnored) {
+  const auto refusal = [](const std::string& line) -> std::string {
+    CLI::App app;
+    int exit_code = 0;
+    add_tune(app, exit_code);
+    try {
+      app.parse(line);
+    } catch (const CLI::ParseError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal("tune --budget nonsense --catalogue nope check llama.cpp"),
+            "tune check: found --catalogue, --budget before 'check'; expected its own options, behind it");
+  EXPECT_EQ(refusal("tune --seed 3 resume no/such/folder"),
+            "tune resume: found --seed before 'resume'; expected its own options, behind it");
+  EXPECT_EQ(refusal("tune resume no/such/folder"), "");
 }
 
 TEST(TuneOptions, TheNameIsThatOfTheModelWithOrWithoutASlash) {

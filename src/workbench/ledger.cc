@@ -1,6 +1,7 @@
 #include "workbench/ledger.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,6 +36,29 @@ Status refuse_other_settings(const std::string& path, const std::string& prefix,
 
 std::string reason() { return std::error_code(errno, std::generic_category()).message(); }
 
+// Held until the file is closed. A file system that knows no locks doesn't keep us from writing.
+Status lock(int file, const std::string& path) {
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+  return fail(ErrorKind::kBusy, "{}: another process is writing its ledger; expected one at a time",
+              std::filesystem::path(path).parent_path().string());
+}
+
+// Makes the file and takes it away again, with the folders that weren't there.
+Status expect_writable(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error, ignored;
+  std::vector<fs::path> missing;
+  for (fs::path folder = fs::path(path).parent_path(); !folder.empty() && !fs::exists(folder, ignored); folder = folder.parent_path()) {
+    missing.push_back(folder);
+  }
+  if (!missing.empty()) fs::create_directories(missing.front(), error);
+  const int file = error ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  const std::string why = error ? error.message() : reason();
+  if (file >= 0) ::close(file), ::unlink(path.c_str());
+  for (const fs::path& folder : missing) fs::remove(folder, ignored);
+  return file >= 0 ? Status() : fail(ErrorKind::kIo, "{}: cannot be made: {}", path, why);
+}
+
 }  // namespace
 
 Result<LedgerText> parse_ledger(std::string_view text, std::string_view source) {
@@ -64,7 +88,7 @@ Status expect_ledger(const std::string& path, bool resume) {
   const bool there = std::filesystem::exists(path);
   if (there && !resume) return fail(ErrorKind::kInvalid, "{}: exists already; expected a new name, or --resume", path);
   if (!there && resume) return fail(ErrorKind::kNotFound, "{}: is not there; expected the ledger of the run to go on with", path);
-  return {};
+  return resume ? Status() : expect_writable(path);
 }
 
 Result<Ledger> Ledger::create(const std::string& path, const Json& settings) {
@@ -75,17 +99,19 @@ Result<Ledger> Ledger::create(const std::string& path, const Json& settings) {
   if (file < 0 && errno == EEXIST) return fail(ErrorKind::kInvalid, "{}: exists already; expected a new name, or --resume", path);
   if (file < 0) return fail(ErrorKind::kIo, "{}: cannot be made: {}", path, reason());
   Ledger ledger(path, file);
+  TEAPOT_CHECK(lock(file, path));
   TEAPOT_CHECK(ledger.append({{"settings", settings}}));
   return ledger;
 }
 
 Result<Ledger> Ledger::resume(const std::string& path, const Json& settings, std::vector<Json>& lines) {
+  const int file = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);  // a pipe without a reader doesn't hold this up
+  if (file < 0) return fail(errno == ENOENT ? ErrorKind::kNotFound : ErrorKind::kIo, "{}: cannot be opened: {}", path, reason());
+  Ledger ledger(path, file);
+  TEAPOT_CHECK(lock(file, path));
   TEAPOT_TRY(const std::string text, read_file(path));
   TEAPOT_TRY(LedgerText found, parse_ledger(text, path));
   TEAPOT_CHECK(refuse_other_settings(path, "", found.settings, settings));
-  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) return fail(ErrorKind::kIo, "{}: cannot be opened: {}", path, reason());
-  Ledger ledger(path, file);
   if (found.whole_bytes < text.size() && ::ftruncate(file, static_cast<off_t>(found.whole_bytes)) != 0) {
     return fail(ErrorKind::kIo, "{}: half a line at its end cannot be cut off: {}", path, reason());
   }

@@ -1,5 +1,5 @@
 // What a long run measured, one JSON object a line, appended as it comes: a run that was interrupted goes on from there. The first line
-// holds the settings; a ledger of other settings is not gone on with.
+// holds the settings; a ledger of other settings is not gone on with. One process at a time writes (kBusy).
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct LedgerText {
 // kInvalid, with the line's number, for what isn't a ledger.
 Result<LedgerText> parse_ledger(std::string_view text, std::string_view source);
 
-// Whether a run may begin (resume: go on) with this file, before anything is started for it.
+// Whether a run may begin (resume: go on) with this file, before anything is started for it. kIo: no file can be made there.
 Status expect_ledger(const std::string& path, bool resume);
 
 class Ledger {

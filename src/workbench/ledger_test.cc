@@ -68,6 +68,30 @@ TEST_F(LedgerTest, OtherSettingsAreRefusedByName) {
   EXPECT_EQ(Ledger::resume(path_ + "x", settings_, lines).error().kind, ErrorKind::kNotFound);
 }
 
+TEST_F(LedgerTest, HasOneWriterAtATime) {
+  std::vector<Json> lines;
+  {
+    const auto first = Ledger::create(path_, settings_);
+    ASSERT_TRUE(first) << first.error().message;
+    const auto second = Ledger::resume(path_, settings_, lines);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().kind, ErrorKind::kBusy);
+    EXPECT_TRUE(second.error().message.starts_with(folder_ + "/deep: another process")) << second.error().message;
+    EXPECT_TRUE(parse_ledger(read_file(path_).value(), path_)) << "reading goes on";
+  }
+  EXPECT_TRUE(Ledger::resume(path_, settings_, lines));
+}
+
+TEST_F(LedgerTest, WhereNoFileCanBeMadeNothingBegins) {
+  EXPECT_TRUE(expect_ledger(path_, /*resume=*/false));
+  EXPECT_FALSE(std::filesystem::exists(folder_)) << "nothing is left of the attempt";
+  ASSERT_TRUE(write_file(folder_, "a file where a folder should be"));
+  const Status refused = expect_ledger(path_, /*resume=*/false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kIo);
+  EXPECT_NE(refused.error().message.find("ledger.jsonl: cannot be made: Not a directory"), std::string::npos) << refused.error().message;
+}
+
 TEST_F(LedgerTest, WhatIsNoLedgerIsNamedWithItsLine) {
   const auto message = [](std::string_view text) {
     const auto parsed = parse_ledger(text, "file");

@@ -97,8 +97,14 @@ Status EngineBench::choose_way(const LadderOrder& order) {
       fmt::format("2 x {:.1f} GB of weights, 2 x {:.1f} GB for states and 1.1 GB for loading {} {:.1f} GB ({})",
                   static_cast<double>(weights) / 1e9, static_cast<double>(kStateBytes) / 1e9, fit ? "fit in" : "don't fit in",
                   static_cast<double>(memory.available_bytes) / 1e9, memory.limited_by);
-  both_at_once_ = fit && !spins && !options_.reload;
-  const std::string why = options_.reload ? "asked for" : spins ? "with wait=spin an idle engine would keep its processors" : sizes;
+  both_at_once_ = options_.both_at_once.value_or(fit && !spins && !options_.reload);
+  if (both_at_once_ && !fit) {
+    return fail(ErrorKind::kMemory, "begun with both settings of a race loaded at once: {}; expected as much free memory again", sizes);
+  }
+  const std::string why = options_.reload ? "asked for"
+                          : spins         ? "with wait=spin an idle engine would keep its processors"
+                          : fit           ? "as the ladder was begun"
+                                          : sizes;
   way_ = both_at_once_ ? "both settings of a race are loaded at once: " + sizes : "each turn loads its setting anew: " + why;
   return {};
 }

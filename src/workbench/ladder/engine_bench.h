@@ -23,6 +23,7 @@ struct EngineBenchOptions {
   std::vector<std::vector<int32_t>> prompts = {};  // taken in turn
   AcceptRates accept_rates = {};                   // a draft is the true token with these chances, else a wrong one
   bool reload = false;                             // each turn loads anew, even where two settings fit
+  std::optional<bool> both_at_once = {};           // how a ladder that is gone on with was begun; else as memory allows
   // Everything that a setting asks for.
   std::function<Result<engine::EngineOptions>(const LeverSetting& setting)> engine_options;
 };
@@ -31,7 +32,8 @@ struct EngineBenchOptions {
 // a mask in each step. Prompts are in the prefix cache, unless that is off; a turn before the first timed one gives the true replies.
 class EngineBench : public LadderBench {
  public:
-  // Says which way turns are loaded. Errors of the model's files, and options that leave nothing to measure (kInvalid).
+  // Says which way turns are loaded. Errors of the model's files, options that leave nothing to measure (kInvalid), and kMemory where
+  // both settings have to be loaded at once and don't fit.
   static Result<std::unique_ptr<EngineBench>> open(const EngineBenchOptions& options, const LadderOrder& order);
   ~EngineBench() override;
 

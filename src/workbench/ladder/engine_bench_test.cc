@@ -66,6 +66,15 @@ TEST_F(EngineBenchTest, BothWaysOfLoadingGiveTheSameTokens) {
   EXPECT_NE(hashes[0], hashes[1]);
 }
 
+TEST_F(EngineBenchTest, LoadsAsTheLadderWasBegun) {
+  TEAPOT_NEEDS(teapot::testing::demo_model());
+  options_.both_at_once = false;
+  const auto bench = open();
+  ASSERT_TRUE(bench) << bench.error().message;
+  EXPECT_FALSE((*bench)->both_at_once());
+  EXPECT_NE((*bench)->way().find("as the ladder was begun"), std::string::npos) << (*bench)->way();
+}
+
 TEST_F(EngineBenchTest, WhatTheHostOrTheModelCannotHaveIsRefusedWithItsReason) {
   TEAPOT_NEEDS(teapot::testing::demo_model());
   const auto bench = open();

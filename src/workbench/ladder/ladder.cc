@@ -153,7 +153,11 @@ class Climber {
     for (bool begun = false;;) {
       LadderStep step = judge(race, record, rules, fixed, kFigureAlpha);
       hooks_.progress(ladder_, step);
-      if (step.verdict != LadderVerdict::kRunning) return &ladder_.steps.emplace_back(std::move(step));
+      if (step.verdict != LadderVerdict::kRunning) {
+        const LadderStep* done = &ladder_.steps.emplace_back(std::move(step));
+        TEAPOT_CHECK(hooks_.step(ladder_));
+        return done;
+      }
       if (!begun && !stopped()) {
         TEAPOT_TRY(RaceStart start, bench_.begin(race));
         record.refused = std::move(start.refused);

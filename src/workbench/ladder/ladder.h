@@ -71,6 +71,7 @@ class LadderBench {
 struct LadderHooks {
   std::function<Status(const Json& line)> keep = [](const Json&) -> Status { return {}; };
   std::function<void(const Ladder& done, const LadderStep& now)> progress = [](const Ladder&, const LadderStep&) {};  // after each pair
+  std::function<Status(const Ladder& done)> step = [](const Ladder&) -> Status { return {}; };                        // after each step
   const std::atomic<bool>* stop = nullptr;  // set: the pair that runs is not finished and not kept
 };
 

@@ -70,11 +70,17 @@ struct Climb {
   LadderOptions options{.concurrency = {1, 4}, .pairs = 16, .seed = 3};
   LadderRecords records = {};
   std::vector<Json> lines = {};
+  std::vector<size_t> steps_told = {};
 
   Ladder climb(FakeBench& bench, const LadderOrder& order = order_of(kRungs)) {
     LadderHooks hooks;
     hooks.keep = [this](const Json& line) -> Status {
       lines.push_back(line);
+      return {};
+    };
+    hooks.step = [this](const Ladder& done) -> Status {
+      EXPECT_EQ(done.end, LadderEnd::kRunning);
+      steps_told.push_back(done.steps.size());
       return {};
     };
     hooks.stop = &bench.stop;
@@ -99,6 +105,8 @@ TEST(Ladder, EachRungHasTheVerdictOfItsTruth) {
   const Ladder ladder = run.climb(bench);
   EXPECT_EQ(ladder.end, LadderEnd::kDone);
   EXPECT_TRUE(ladder.sound());
+  ASSERT_EQ(run.steps_told.size(), ladder.steps.size());
+  for (size_t i = 0; i < ladder.steps.size(); ++i) EXPECT_EQ(run.steps_told[i], i + 1);
   const auto verdict = [&](const std::string& name, LadderKind kind = LadderKind::kClimb) { return find(ladder, name, kind).verdict; };
   EXPECT_EQ(verdict("plan: eager → static"), LadderVerdict::kWin);
   EXPECT_EQ(verdict("gdn: split → fused"), LadderVerdict::kNull);
@@ -194,8 +202,11 @@ TEST(Ladder, TooFewPairsToDecideAnythingAreRefused) {
 TEST(Ladder, ReportsHoldWhatWasFound) {
   FakeBench bench;
   Climb run;
-  const LadderReport report{
-      .model = "m<odel", .way = "at once", .conditions = {{"gen", 4}}, .found = run.climb(bench), .warnings = {"careful"}};
+  LadderReport report{.model = "m<odel",
+                      .way = "at once",
+                      .conditions = {{"gen", 4}, {"host", {{"cpu", "Fast One"}, {"memory_bytes", 24'000'000'000}}}},
+                      .found = run.climb(bench),
+                      .warnings = {"careful"}};
   const Json json = to_json(report);
   EXPECT_EQ(json["steps"][1]["verdict"], "win");
   EXPECT_EQ(json["steps"][1]["loads"][1]["c"], 4);
@@ -210,6 +221,11 @@ TEST(Ladder, ReportsHoldWhatWasFound) {
     EXPECT_NE(one->find("not exact"), std::string::npos);
   }
   EXPECT_NE(markdown.find("| **win** |"), std::string::npos);
+  EXPECT_NE(markdown.find("* settings: c = 1, 4; prompts of - tokens, replies of 4; at most 16 pairs a race"), std::string::npos);
+  EXPECT_NE(markdown.find("* host: Fast One, -, 24.0 GB"), std::string::npos) << markdown;
+  EXPECT_NE(markdown.find("| step | c=1, ms | c=4, ms | change | 95 % | pairs | verdict |"), std::string::npos);
+  report.found.end = LadderEnd::kRunning;
+  EXPECT_NE(to_markdown(report).find("* RUNNING, or killed"), std::string::npos);
   EXPECT_EQ(html.find("m<odel"), std::string::npos);
   EXPECT_NE(text.find("█"), std::string::npos);
 }

@@ -39,6 +39,8 @@ struct LadderTable {
   std::vector<Row> rows;
 };
 LadderTable ladder_table(const Ladder& ladder, LadderKind kind);
+// Model, settings and host, a line each.
+std::vector<std::string> ladder_settings(const LadderReport& report);
 // One line a step that isn't a plain figure: why it was refused, what broke it, that it isn't exact.
 std::vector<std::string> ladder_notes(const Ladder& ladder);
 // What was gained in all, one line a "whole" race, and what ended the ladder early.
@@ -49,7 +51,7 @@ std::string to_text(const LadderReport& report);
 std::string to_markdown(const LadderReport& report);
 std::string ladder_html(const LadderReport& report);
 
-// ladder.json, ladder.md and ladder.html in this folder.
+// ladder.json, ladder.md and ladder.html in this folder; each is whole at any time.
 Status write_ladder_reports(const LadderReport& report, const std::string& folder);
 
 // The title of a kind's table.

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "base/file.h"
 #include "workbench/bench/figure_table.h"
 #include "workbench/bench/wrap.h"
 #include "workbench/ladder/report.h"
+#include "workbench/whole_file.h"
 
 namespace teapot::workbench {
 namespace {
@@ -93,7 +93,8 @@ std::string to_text(const LadderReport& report) {
 
 std::string to_markdown(const LadderReport& report) {
   const Ladder& ladder = report.found;
-  std::string out = fmt::format("# {}\n\n{}; {}\n", ladder.order.name, report.model, report.way);
+  std::string out = fmt::format("# {}\n\n", ladder.order.name);
+  for (const std::string& line : ladder_settings(report)) out += "* " + line + "\n";
   for (const LadderKind kind : kKinds) {
     const LadderTable table = ladder_table(ladder, kind);
     if (!table.rows.empty()) out += fmt::format("\n{}:\n\n{}", ladder_title(kind), markdown_table(table));
@@ -113,9 +114,9 @@ std::string to_markdown(const LadderReport& report) {
 }
 
 Status write_ladder_reports(const LadderReport& report, const std::string& folder) {
-  TEAPOT_CHECK(write_file(folder + "/ladder.json", dump_json(to_json(report)) + "\n"));
-  TEAPOT_CHECK(write_file(folder + "/ladder.md", to_markdown(report)));
-  return write_file(folder + "/ladder.html", ladder_html(report));
+  TEAPOT_CHECK(write_whole_file(folder + "/ladder.json", dump_json(to_json(report)) + "\n"));
+  TEAPOT_CHECK(write_whole_file(folder + "/ladder.md", to_markdown(report)));
+  return write_whole_file(folder + "/ladder.html", ladder_html(report));
 }
 
 }  // namespace teapot::workbench

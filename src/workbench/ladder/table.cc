@@ -16,6 +16,8 @@ std::string limits(double mean, double half_width) {
   return fmt::format("{:+.1f} to {:+.1f}", percent(mean - half_width), percent(mean + half_width));
 }
 
+std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : dump_json(value); }
+
 LadderTable::Row row(const LadderStep& step, size_t loads) {
   LadderTable::Row result{.cells = {step_name(step)}, .verdict = step.verdict};
   auto& cells = result.cells;
@@ -83,6 +85,22 @@ LadderTable ladder_table(const Ladder& ladder, LadderKind kind) {
   return table;
 }
 
+std::vector<std::string> ladder_settings(const LadderReport& report) {
+  const LadderOptions& options = report.found.options;
+  const Json conditions = report.conditions.is_object() ? report.conditions : Json::object();
+  const Json host = conditions.value("host", Json::object());
+  const auto said = [](const Json& json, const char* name) { return json.contains(name) ? plain(json[name]) : "-"; };
+  std::vector<std::string> lines = {
+      fmt::format("model: {}; {}", report.model, report.way),
+      fmt::format("settings: c = {}; prompts of {} tokens, replies of {}; at most {} pairs a race; a chance of {:g} in {} that equal "
+                  "settings are called different; {:g} % doesn't matter; drafts accepted: {}",
+                  fmt::join(options.concurrency, ", "), said(conditions, "prompt"), said(conditions, "gen"), options.pairs, options.alpha,
+                  options.all_races ? "all races together" : "each race", 100 * options.min_difference, said(conditions, "accept_rate")),
+      fmt::format("host: {}, {}, {:.1f} GB, {}; Teapot {}, {}", said(host, "cpu"), said(host, "topology"),
+                  host.value("memory_bytes", 0.0) / 1e9, said(host, "kernel"), said(conditions, "teapot"), said(conditions, "started"))};
+  return lines;
+}
+
 std::vector<std::string> ladder_notes(const Ladder& ladder) {
   std::vector<std::string> notes;
   for (const LadderStep& step : ladder.steps) {
@@ -103,6 +121,7 @@ std::vector<std::string> ladder_notes(const Ladder& ladder) {
 std::vector<std::string> ladder_summary(const LadderReport& report) {
   const Ladder& ladder = report.found;
   std::vector<std::string> lines;
+  if (ladder.end == LadderEnd::kRunning) lines.emplace_back("RUNNING, or killed: these are the steps so far; --resume goes on from here");
   if (ladder.end == LadderEnd::kInterrupted) lines.emplace_back("INTERRUPTED: --resume goes on from here");
   for (const LadderStep& step : ladder.steps) {
     if (step.race.kind == LadderKind::kNull && ladder.end == LadderEnd::kNullDiffers) {

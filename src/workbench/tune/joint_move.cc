@@ -3,25 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "workbench/tune/profile_check.h"
+
 namespace teapot::workbench {
 namespace {
-
-std::string shown(const KnobValue& value) { return value ? *value : "nothing"; }
-
-// A knob whose conditions count: it is set, and to something.
-bool counts(const Catalogue& catalogue, const KnobProfile& profile, const Knob& knob) {
-  const auto at = profile.find(knob.name);
-  return at != profile.end() && at->second != knob.default_value() && in_force(value_in(catalogue, profile, knob.name));
-}
-
-const Condition* unmet(const Catalogue& catalogue, const KnobProfile& profile, const Knob& knob) {
-  const auto at = std::ranges::find_if(knob.requires_, [&](const Condition& c) { return c.holds(catalogue, profile) == Truth::kFalse; });
-  return at == knob.requires_.end() ? nullptr : &*at;
-}
-
-std::unexpected<Error> refuse(const Knob& knob, const KnobProfile& profile, const std::string& why) {
-  return fail(ErrorKind::kUnsupported, "{} = {} {}", knob.name, shown(profile.at(knob.name)), why);
-}
 
 // Sets what `knob` requires, and what that requires. pinned: what this move has set; it is not set again.
 Status meet(const Catalogue& catalogue, const Knob& knob, KnobProfile& profile, std::set<std::string>& pinned) {
@@ -50,24 +35,6 @@ void drop_dependents(const Catalogue& catalogue, const std::set<std::string>& pi
   }
 }
 
-Status check(const Catalogue& catalogue, const KnobProfile& profile) {
-  for (const Knob& knob : catalogue.knobs) {
-    if (!counts(catalogue, profile, knob)) continue;
-    if (const Condition* condition = unmet(catalogue, profile, knob))
-      return refuse(knob, profile, fmt::format("requires {}", condition->text));
-    for (const Condition& condition : knob.conflicts) {
-      if (condition.holds(catalogue, profile) == Truth::kTrue)
-        return refuse(knob, profile, fmt::format("conflicts with {}", condition.text));
-    }
-    for (const Knob& other : catalogue.knobs) {
-      if (&other == &knob) break;
-      if (profile.contains(other.name) && same_place(knob.set, other.set))
-        return refuse(knob, profile, fmt::format("goes where {} goes: {}", other.name, knob.set.name));
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 KnobProfile canonical(const Catalogue& catalogue, KnobProfile profile) {
@@ -89,7 +56,7 @@ Result<KnobProfile> closure(const Catalogue& catalogue, const KnobProfile& from,
   std::set<std::string> pinned = {knob->name};
   TEAPOT_CHECK(meet(catalogue, *knob, profile, pinned));
   drop_dependents(catalogue, pinned, profile);
-  TEAPOT_CHECK(check(catalogue, profile));
+  TEAPOT_CHECK(check_profile(catalogue, profile));
   return canonical(catalogue, std::move(profile));
 }
 

@@ -14,6 +14,8 @@ std::string effect_text(const Effect& effect);
 
 // What it says of each number of users, and of TTFT: ("TPOT with 4 users", "-5.41 % (-6.80 to -4.00)").
 std::vector<std::pair<std::string, std::string>> confirmed_rows(const Confirmation& confirmation, const std::vector<uint32_t>& parallel);
+// "3 of 200 pairs"; "3 pairs" where nobody knows yet how many fit into the time.
+std::string pairs_text(const TuneSession& session);
 
 std::string to_text(const TuneSession& session, bool color);
 // {"profile", "args", "env", "confirmed": {"change_percent", "low", "high", "pairs", "loads", "ttft"}, "verdicts": [...]} and what else is

@@ -199,6 +199,9 @@ std::string name_of(const std::string& knob, const KnobValue& value, const std::
 Status check(const Catalogue& catalogue, const SearchOptions& options) {
   constexpr uint32_t kFewest = kNullPairs + kConfirmPairs + 8;
   if (options.parallel.empty()) return fail(ErrorKind::kInvalid, "--parallel: found no number of users");
+  for (const uint32_t users : options.parallel) {
+    if (std::ranges::count(options.parallel, users) > 1) return fail(ErrorKind::kInvalid, "--parallel: {} stands there twice", users);
+  }
   if ((options.budget.pairs > 0) == (options.budget.seconds > 0)) {
     return fail(ErrorKind::kInvalid, "--budget: expected pairs or a time, like 200pairs or 6h");
   }

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "base/file.h"
 #include "workbench/eval/text_hash.h"
 #include "workbench/ledger.h"
+#include "workbench/tune/profile_check.h"
 #include "workbench/tune/recorded_trials.h"
-#include "workbench/tune/reports.h"
 #include "workbench/tune/server_trials.h"
 
 namespace teapot::workbench {
@@ -20,6 +21,30 @@ std::string hash_of(const Json& host) {
   TextHash hash;
   hash.add(dump_json(host));
   return fmt::format("{:016x}", hash.value());
+}
+
+// What "@..." stands for, where the ledger doesn't say it: warnings.
+Result<std::vector<std::string>> complete_host_values(HostValues& host) {
+  if (!host.empty()) return {};
+  TEAPOT_TRY(host, read_host_values());
+  return std::vector<std::string>{"the ledger is of an older version, without its host's values: \"@...\" stands for this machine's"};
+}
+
+// The session's are kept: what was measured was measured with them.
+Result<std::vector<std::string>> changed_host_values(const HostValues& then) {
+  TEAPOT_TRY(const HostValues now, read_host_values());
+  std::vector<std::string> warnings;
+  for (const auto& [name, value] : then) {
+    const auto found = now.find(name);
+    if (found != now.end() && found->second == value) continue;
+    warnings.push_back(fmt::format("@{} is {}, as the session began; now this machine {}", name, value,
+                                   found == now.end() ? "doesn't have it" : "would say " + found->second));
+  }
+  return warnings;
+}
+
+void add_in_front(std::vector<std::string>& warnings, const std::vector<std::string>& more) {
+  warnings.insert(warnings.begin(), more.begin(), more.end());
 }
 
 // Settings and catalogue of a folder, and its ledger's lines.
@@ -37,13 +62,6 @@ Result<TuneSession> open_session(const std::string& folder) {
   if (!session.settings.start.empty()) session.catalogue.launch.start = session.settings.start;
   if (session.settings.start_timeout_s > 0) session.catalogue.launch.ready_timeout_s = session.settings.start_timeout_s;
   return session;
-}
-
-// Of ledgers that do not have them: this machine's.
-Status fill_host_values(TuneSettings& settings) {
-  if (!settings.search.host.empty()) return {};
-  TEAPOT_TRY(settings.search.host, read_host_values());
-  return {};
 }
 
 Result<ServerTrialsOptions> trials_options(const TuneSession& session, const HostValues& host, const std::atomic<bool>* stop) {
@@ -68,7 +86,24 @@ Result<ServerTrialsOptions> trials_options(const TuneSession& session, const Hos
 
 }  // namespace
 
+Status check_base(const Catalogue& catalogue, const TuneSettings& settings) {
+  TuneSession session;
+  session.settings = settings;
+  session.catalogue = catalogue;
+  if (!settings.start.empty()) session.catalogue.launch.start = settings.start;
+  TEAPOT_TRY(std::ignore, command_of(session, {}));
+  if (auto started = command_of(session, settings.search.base); !started) return at("--from", std::move(started).error());
+  if (Status holds = check_profile(catalogue, canonical(catalogue, settings.search.base)); !holds) {
+    return at("--from", std::move(holds).error());
+  }
+  return {};
+}
+
 Status begin_session(const std::string& folder, const TuneSettings& settings, const CatalogueText& catalogue) {
+  if (std::filesystem::exists(ledger_path(folder))) {
+    return fail(ErrorKind::kInvalid, "{}: exists already; `teapot tune resume {}` goes on, another --out begins anew", ledger_path(folder),
+                folder);
+  }
   TEAPOT_CHECK(expect_ledger(ledger_path(folder), /*resume=*/false));
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -85,19 +120,17 @@ Result<TuneSession> run_session(const std::string& folder, const SearchEvents& e
     return fail(ErrorKind::kInvalid, "{}: begun on another host, or another kernel: {}; now {}", folder, dump_json(session.settings.host),
                 dump_json(host));
   }
-  const Json settings = to_json(session.settings);
-  TEAPOT_CHECK(fill_host_values(session.settings));
+  TEAPOT_TRY(Ledger ledger, Ledger::resume(ledger_path(folder), to_json(session.settings), session.lines));
+  TEAPOT_TRY(std::vector<std::string> warnings, complete_host_values(session.settings.search.host));
+  TEAPOT_TRY(const std::vector<std::string> changed, changed_host_values(session.settings.search.host));
+  add_in_front(warnings, changed);
   TEAPOT_TRY(ServerTrialsOptions options, trials_options(session, session.settings.search.host, stop));
   TEAPOT_TRY(const auto live, ServerTrials::open(std::move(options)));
-  std::vector<Json> lines;
-  TEAPOT_TRY(Ledger ledger, Ledger::resume(ledger_path(folder), settings, lines));
-  const size_t known = lines.size();
-  RecordedTrials trials(std::move(lines), session.settings.search.parallel, hash_of(host), live.get(), [&](const Json& line) -> Status {
+  RecordedTrials trials(session.lines, session.settings.search.parallel, hash_of(host), live.get(), [&](const Json& line) -> Status {
     TEAPOT_CHECK(ledger.append(line));
     session.lines.push_back(line);
     return {};
   });
-  session.lines.resize(known);
   SearchEvents fresh = events;  // what was said before the interruption is not said again
   fresh.note = [&](const std::string& text) {
     if (!trials.replaying() && events.note) events.note(text);
@@ -106,15 +139,16 @@ Result<TuneSession> run_session(const std::string& folder, const SearchEvents& e
     if (!trials.replaying() && events.progress) events.progress(so_far, now);
   };
   TEAPOT_TRY(session.result, search(session.catalogue, session.settings.search, trials, fresh));
-  TEAPOT_CHECK(write_tune_reports(session));
+  add_in_front(session.result.warnings, warnings);
   return session;
 }
 
 Result<TuneSession> read_session(const std::string& folder) {
   TEAPOT_TRY(TuneSession session, open_session(folder));
-  TEAPOT_CHECK(fill_host_values(session.settings));
+  TEAPOT_TRY(const std::vector<std::string> warnings, complete_host_values(session.settings.search.host));
   RecordedTrials trials(session.lines, session.settings.search.parallel, "", nullptr, {});
   TEAPOT_TRY(session.result, search(session.catalogue, session.settings.search, trials, {}));
+  add_in_front(session.result.warnings, warnings);
   return session;
 }
 

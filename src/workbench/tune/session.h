@@ -14,7 +14,7 @@ struct TuneSettings {
   std::string catalogue;  // its source, for the reader; the text is in the folder
   std::string start;      // instead of the catalogue's; empty: that one
   Placeholders fill;      // {model} and what else the start command needs; ports come by themselves
-  SearchOptions search;   // with the values of its host: what a ledger tells depends on them, wherever it is read
+  SearchOptions search;   // its host values: those of the machine that it was begun on; none: of a ledger that doesn't have them
   uint32_t prompt_tokens = 1024, output_tokens = 512, requests_per_user = 2;
   std::string target = "/v1/chat/completions";
   uint32_t start_timeout_s = 0;  // 0: the catalogue's
@@ -38,9 +38,12 @@ struct TuneSession {
   std::vector<Json> lines;  // of the ledger, as far as it went
 };
 
+// Whether a start command can be made for the base, and nothing in it conflicts or lacks what it requires. kInvalid, naming --from.
+Status check_base(const Catalogue& catalogue, const TuneSettings& settings);
+
 // Makes the folder. kInvalid where a session is in it already.
 Status begin_session(const std::string& folder, const TuneSettings& settings, const CatalogueText& catalogue);
-// Goes on until the search ends or `stop` is set; what there is is in the session then, and in the folder.
+// Goes on until the search ends or `stop` is set; what there is is in the session then, and in the ledger. kBusy: another process does.
 Result<TuneSession> run_session(const std::string& folder, const SearchEvents& events, const std::atomic<bool>* stop);
 // Only reads.
 Result<TuneSession> read_session(const std::string& folder);

@@ -63,6 +63,9 @@ Result<SearchOptions> parse_search(const Json& json) {
   TEAPOT_TRY(search.max_ttft_harm, number_field(json, "max_ttft_harm"));
   TEAPOT_TRY(search.allow_text, name_field<TextRisk>(json, "allow_text", kAllowed));
   TEAPOT_TRY(search.seed, count_field(json, "seed"));
+  if (json.contains("host_values")) {
+    TEAPOT_CHECK(read_texts(json, "host_values", search.host));
+  }
   return search;
 }
 
@@ -101,7 +104,7 @@ Json to_json(const TuneSettings& settings) {
                {"extra_args", settings.extra_args},
                {"seed", search.seed},
                {"host", settings.host}};
-  if (!search.host.empty()) json["host_values"] = Json(search.host);
+  if (!search.host.empty()) json["host_values"] = search.host;
   return json;
 }
 
@@ -111,9 +114,6 @@ Result<TuneSettings> parse_tune_settings(const Json& json) {
   TEAPOT_TRY(settings.start, text_field(json, "start"));
   TEAPOT_CHECK(read_texts(json, "fill", settings.fill));
   TEAPOT_TRY(settings.search, parse_search(json));
-  if (json.contains("host_values")) {
-    TEAPOT_CHECK(read_texts(json, "host_values", settings.search.host));
-  }
   TEAPOT_TRY(settings.prompt_tokens, count_field(json, "prompt_tokens"));
   TEAPOT_TRY(settings.output_tokens, count_field(json, "output_tokens"));
   TEAPOT_TRY(settings.requests_per_user, count_field(json, "requests_per_user"));

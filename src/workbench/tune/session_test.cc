@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/file.h"
@@ -30,14 +31,14 @@ TuneSettings settings() {
 }
 
 // As `teapot tune` leaves it, but for the servers: they are the formula.
-std::string make_session(const std::string& name, const DoubleTrials::World& world = {}) {
+std::string make_session(const std::string& name, const DoubleTrials::World& world = {}, const TuneSettings& begun = settings()) {
   std::string folder = ::testing::TempDir() + name;
   std::filesystem::remove_all(folder);
   const auto text = read_catalogue(testing::test_data("tune/double.yaml"));
-  EXPECT_TRUE(text && begin_session(folder, settings(), *text));
+  EXPECT_TRUE(text && begin_session(folder, begun, *text));
   const auto catalogue = parse_catalogue(text->yaml, text->source);
   std::vector<Json> lines;
-  auto ledger = Ledger::resume(folder + "/ledger.jsonl", to_json(settings()), lines);
+  auto ledger = Ledger::resume(folder + "/ledger.jsonl", to_json(begun), lines);
   EXPECT_TRUE(ledger) << ledger.error().message;
   DoubleTrials live(*catalogue, settings().search.parallel, 7, world);
   RecordedTrials trials({}, settings().search.parallel, "h", &live, [&](const Json& line) { return ledger->append(line); });
@@ -131,8 +132,13 @@ TEST(Session, ItsReportsSayWhatItFound) {
   EXPECT_NE(html.find("\"kind\":\"aa\""), std::string::npos);
   EXPECT_NE(html.find("<th scope=\"row\">TPOT with 4 users</th><td>-"), std::string::npos);
 
-  ASSERT_TRUE(write_tune_reports(*session));
-  EXPECT_TRUE(std::filesystem::exists(folder + "/ledger.sqlite"));
+  ASSERT_TRUE(write_file(folder + "/ledger.sqlite.part", "half of a file that was being written")) << "by a program that was killed";
+  for (int i = 0; i < 2; ++i) {
+    const Status written = write_tune_reports(*session);
+    ASSERT_TRUE(written) << written.error().message;
+    EXPECT_TRUE(read_file(folder + "/ledger.sqlite").value().starts_with("SQLite format 3"));
+    EXPECT_FALSE(std::filesystem::exists(folder + "/ledger.sqlite.part"));
+  }
   const auto files = export_profiles(*session, 8123);
   ASSERT_TRUE(files) << files.error().message;
   ASSERT_EQ(files->size(), 4u);
@@ -172,9 +178,72 @@ TEST(Session, OneFolderHasOneSession) {
   const auto text = read_catalogue(testing::test_data("tune/double.yaml"));
   const Status again = begin_session(folder, settings(), *text);
   ASSERT_FALSE(again);
-  EXPECT_NE(again.error().message.find("exists already"), std::string::npos);
+  EXPECT_NE(again.error().message.find("exists already; `teapot tune resume " + folder + "` goes on"), std::string::npos)
+      << again.error().message;
   EXPECT_FALSE(read_session(folder + "_not_there"));
   std::filesystem::remove_all(folder);
+}
+
+TEST(Session, WhatAtSignsStandForComesFromTheLedger) {
+  TuneSettings elsewhere = settings();
+  elsewhere.search.host = {{"physical_cores", "6400"}, {"jemalloc", "/there/libjemalloc.so.2"}};
+  std::string folder = make_session("tune_elsewhere", {}, elsewhere);
+  const auto session = read_session(folder);
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_EQ(session->settings.search.host, elsewhere.search.host);
+  const auto warned = [](const TuneSession& of) {
+    return std::ranges::any_of(of.result.warnings, [](const std::string& text) { return text.contains("without its host's values"); });
+  };
+  EXPECT_FALSE(warned(*session));
+  std::filesystem::remove_all(folder);
+
+  folder = make_session("tune_of_old");
+  const auto old = read_session(folder);
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_TRUE(old->settings.search.host.contains("physical_cores"));
+  EXPECT_TRUE(warned(*old));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Session, AYoungOneSaysHowFarItIs) {
+  const std::string folder = ::testing::TempDir() + "tune_young";
+  std::filesystem::remove_all(folder);
+  const auto text = read_catalogue(testing::test_data("tune/double.yaml"));
+  TuneSettings timed = settings();
+  timed.search.budget = {.pairs = 0, .seconds = 60};
+  for (const auto& [begun, said] : {std::pair{settings(), "0 of 90 pairs"}, {timed, "0 pairs"}}) {
+    ASSERT_TRUE(begin_session(folder, begun, *text));
+    const auto session = read_session(folder);
+    ASSERT_TRUE(session) << session.error().message;
+    EXPECT_EQ(pairs_text(*session), said);
+    EXPECT_NE(to_text(*session, /*color=*/false).find(fmt::format(", {}, ", said)), std::string::npos);
+    std::filesystem::remove_all(folder);
+  }
+}
+
+TEST(Session, ABaseThatCannotBeStartedIsRefusedBeforeAnythingIsMade) {
+  const auto catalogue = load_catalogue(testing::test_data("tune/double.yaml"));
+  ASSERT_TRUE(catalogue) << catalogue.error().message;
+  const auto fault = [&](const KnobProfile& base) {
+    TuneSettings from = settings();
+    from.search.base = base;
+    const Status good = check_base(*catalogue, from);
+    return good ? "" : good.error().message;
+  };
+  EXPECT_EQ(fault({}), "");
+  EXPECT_EQ(fault({{"threads", "3"}}), "") << "a value that the catalogue doesn't have";
+  EXPECT_EQ(fault({{"threads", "abc"}}), "--from: threads: found 'abc', expected a whole number");
+  EXPECT_EQ(fault({{"threads", "@towers"}}), "--from: threads: this machine has no @towers");
+  EXPECT_EQ(fault({{"bind", "core"}, {"threads", "16"}}), "--from: bind = core conflicts with threads = 16");
+  EXPECT_EQ(fault({{"static_kernel", "on"}}), "--from: static_kernel = on requires graph = full");
+  EXPECT_EQ(fault({{"static_kernel", "on"}, {"graph", "full"}}), "");
+}
+
+TEST(Session, NoNumberOfUsersStandsTwice) {
+  const auto catalogue = load_catalogue(testing::test_data("tune/double.yaml"));
+  SearchOptions options = settings().search;
+  options.parallel = {1, 4, 4};
+  EXPECT_EQ(check(*catalogue, options).error().message, "--parallel: 4 stands there twice");
 }
 
 TEST(ServerStart, ReadsItsCataloguesWords) {

@@ -123,8 +123,8 @@ std::string tune_html(const TuneSession& session) {
   page.title = fmt::format("Tuning {}", session.catalogue.server);
   page.body = fmt::format("<h1>{}</h1>\n<p class=\"{}\">{}</p>\n", escape_html(page.title), result.confirmed() != nullptr ? "good" : "note",
                           escape_html(claim_text(result)));
-  page.body += fmt::format("<p class=\"note\">{} {}; {} of {} pairs in {:.0f} minutes.", escape_html(session.catalogue.server),
-                           escape_html(result.version), result.pairs, result.budget_pairs, result.elapsed_s / 60);
+  page.body += fmt::format("<p class=\"note\">{} {}; {} in {:.0f} minutes.", escape_html(session.catalogue.server),
+                           escape_html(result.version), pairs_text(session), result.elapsed_s / 60);
   if (result.smallest_gain) {
     page.body +=
         fmt::format(" A pair's standard deviation was {:.2f} %: gains below about {:.2f} % could not have been found with this budget.",

@@ -1,9 +1,8 @@
-#include <filesystem>
-
 #include "workbench/sqlite_writer.h"
 #include "workbench/tune/recorded_trials.h"
 #include "workbench/tune/reports.h"
 #include "workbench/tune/trial_record.h"
+#include "workbench/whole_file.h"
 
 namespace teapot::workbench {
 namespace {
@@ -34,11 +33,7 @@ void write_loads(SqliteWriter& writer, const SqliteWriter::Statement& loads, int
   }
 }
 
-}  // namespace
-
-Status write_tune_sqlite(const TuneSession& session, const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove(path, ignored);
+Status write_rows(const TuneSession& session, const std::string& path) {
   TEAPOT_TRY(const Json result, result_json(session));
   SqliteWriter writer(path);
   writer.run(kSchema);
@@ -75,6 +70,14 @@ Status write_tune_sqlite(const TuneSession& session, const std::string& path) {
   }
   writer.run("COMMIT");
   return writer.status();
+}
+
+}  // namespace
+
+Status write_tune_sqlite(const TuneSession& session, const std::string& path) {
+  TEAPOT_CHECK(remove_part(path));
+  TEAPOT_CHECK(write_rows(session, part_of(path)));
+  return put_in_place(path);
 }
 
 }  // namespace teapot::workbench

@@ -63,12 +63,17 @@ std::vector<std::pair<std::string, std::string>> confirmed_rows(const Confirmati
   return rows;
 }
 
+std::string pairs_text(const TuneSession& session) {
+  const uint32_t pairs = session.result.pairs, budget = std::max(session.result.budget_pairs, session.settings.search.budget.pairs);
+  return budget == 0 ? fmt::format("{} pairs", pairs) : fmt::format("{} of {} pairs", pairs, budget);
+}
+
 std::string to_text(const TuneSession& session, bool color) {
   const SearchResult& result = session.result;
   const auto bold = [color](const std::string& text) { return color ? "\x1b[1m" + text + "\x1b[0m" : text; };
   const auto red = [color](const std::string& text) { return color ? "\x1b[31m" + text + "\x1b[0m" : text; };
-  std::string out = bold(fmt::format("{} {}, {} of {} pairs, {:.0f} min", session.catalogue.server, result.version, result.pairs,
-                                     result.budget_pairs, result.elapsed_s / 60)) +
+  std::string out = bold(fmt::format("{}{}{}, {}, {:.0f} min", session.catalogue.server, result.version.empty() ? "" : " ", result.version,
+                                     pairs_text(session), result.elapsed_s / 60)) +
                     "\n";
   out += rows("adopted", result, [](const MoveVerdict& verdict) { return verdict.adopted; });
   out += rows("did nothing, or too little", result, [](const MoveVerdict& verdict) {
