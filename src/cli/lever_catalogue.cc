@@ -9,6 +9,7 @@
 namespace teapot::cli {
 namespace {
 
+constexpr std::string_view kOwn = "teapot";
 constexpr std::string_view kHead = R"(# Levers of teapot serve, as `teapot levers --catalogue` of this version prints them.
 server: teapot
 version: "{}"
@@ -122,6 +123,18 @@ Result<std::string> lever_catalogue(const std::vector<plan::SwitchReport>& repor
   std::string text = fmt::format(kHead, TEAPOT_VERSION);
   for (const Json& lever : facts["levers"]) text += knob_text(lever, option_default(options, lever["name"]), reports);
   return text;
+}
+
+Result<workbench::CatalogueText> open_catalogue(const std::string& path_or_name) {
+  if (path_or_name != kOwn) return workbench::read_catalogue(path_or_name);
+  TEAPOT_TRY(std::string yaml, lever_catalogue({}));
+  return workbench::CatalogueText{"teapot.yaml", std::move(yaml)};
+}
+
+std::vector<std::string> catalogue_names() {
+  std::vector<std::string> names = workbench::shipped_catalogues();
+  names.emplace_back(kOwn);
+  return names;
 }
 
 }  // namespace teapot::cli

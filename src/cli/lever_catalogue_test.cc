@@ -34,6 +34,15 @@ TEST(LeverCatalogue, ItIsACatalogue) {
   EXPECT_EQ(workbench::to_shell(*command), "/bin/teapot serve m --port 1 --pages 4k --mtp off --require-plan");
 }
 
+TEST(LeverCatalogue, ItsNameIsTeapot) {
+  const auto own = open_catalogue("teapot");
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_EQ(own->yaml, lever_catalogue({}).value());
+  EXPECT_EQ(open_catalogue("vllm")->source, "vllm.yaml");
+  EXPECT_FALSE(open_catalogue("teapots"));
+  EXPECT_EQ(catalogue_names().back(), "teapot");
+}
+
 // What the command line and the backend say to a value: no name that they do not know.
 TEST(LeverCatalogue, TheProgramKnowsEveryValue) {
   for (const workbench::Knob& knob : catalogue().knobs) {

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/lever_catalogue.h"
 #include "workbench/tune/catalogue_summary.h"
 #include "workbench/tune/reachable.h"
 
@@ -12,7 +13,8 @@ namespace {
 int check(const std::vector<std::string>& files) {
   int exit_code = 0;
   for (const std::string& file : files) {
-    const auto catalogue = workbench::load_catalogue(file);
+    const auto text = open_catalogue(file);
+    const auto catalogue = text ? workbench::parse_catalogue(text->yaml, text->source) : std::unexpected(text.error());
     if (!catalogue) {
       exit_code = report(catalogue.error());
       continue;
@@ -31,8 +33,7 @@ int check(const std::vector<std::string>& files) {
 void add_tune_check(CLI::App& tune, int& exit_code) {
   const auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* command = tune.add_subcommand("check", "Read catalogues: what is in them, and everything that is wrong, with its line");
-  command->add_option("CATALOGUE", *files, fmt::format("YAML files, or names: {}", fmt::join(workbench::shipped_catalogues(), ", ")))
-      ->required();
+  command->add_option("CATALOGUE", *files, fmt::format("YAML files, or names: {}", fmt::join(catalogue_names(), ", ")))->required();
   command->callback([files, &exit_code] { exit_code = check(*files); });
 }
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/lever_catalogue.h"
 #include "cli/own_path.h"
 #include "cli/progress.h"
 #include "cli/tune_options.h"
@@ -63,9 +64,9 @@ Result<int> go_on(const std::string& folder, bool json) {
 
 Result<int> run(TuneArguments arguments, bool json) {
   if (arguments.catalogue.empty()) {
-    return fail(ErrorKind::kInvalid, "--catalogue: expected a YAML file, or one of {}", fmt::join(workbench::shipped_catalogues(), ", "));
+    return fail(ErrorKind::kInvalid, "--catalogue: expected a YAML file, or one of {}", fmt::join(catalogue_names(), ", "));
   }
-  TEAPOT_TRY(const workbench::CatalogueText text, workbench::read_catalogue(arguments.catalogue));
+  TEAPOT_TRY(const workbench::CatalogueText text, open_catalogue(arguments.catalogue));
   TEAPOT_TRY(const workbench::Catalogue catalogue, workbench::parse_catalogue(text.yaml, text.source));
   if (arguments.out.empty()) arguments.out = "tune_" + catalogue.server;
   TEAPOT_TRY(const std::string program, own_path());
@@ -111,12 +112,13 @@ Status why(const Shown& shown) {
   }
   workbench::TuneSession session;
   if (shown.folder.empty()) {
-    TEAPOT_TRY(session.catalogue, workbench::load_catalogue(shown.catalogue));
+    TEAPOT_TRY(const workbench::CatalogueText text, open_catalogue(shown.catalogue));
+    TEAPOT_TRY(session.catalogue, workbench::parse_catalogue(text.yaml, text.source));
   } else {
     TEAPOT_TRY(session, workbench::read_session(shown.folder));
   }
   const workbench::Knob* knob = session.catalogue.find(shown.knob);
-  if (knob == nullptr) return fail(ErrorKind::kNotFound, "the catalogue of {} has no knob '{}'", session.catalogue.server, shown.knob);
+  if (knob == nullptr) return fail(ErrorKind::kNotFound, "{}", session.catalogue.no_knob(shown.knob));
   return print(workbench::why_text(session.catalogue, *knob, shown.folder.empty() ? nullptr : &session));
 }
 

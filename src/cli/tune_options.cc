@@ -40,10 +40,12 @@ Result<workbench::KnobProfile> read_profile(const std::string& path) {
 }
 
 Status check_fill(const TuneArguments& arguments, const workbench::Catalogue& catalogue, const workbench::Placeholders& fill) {
-  workbench::Launch launch = catalogue.launch;
-  if (!arguments.start.empty()) launch.start = arguments.start;
-  std::vector<std::string> faults;
-  for (const std::string& name : workbench::missing_placeholders(launch, fill)) {
+  workbench::Catalogue started = catalogue;
+  if (!arguments.start.empty()) started.launch.start = arguments.start;
+  std::vector<std::string> filled, faults;
+  for (const std::string& each : arguments.fill) filled.push_back(each.substr(0, each.find('=')));
+  TEAPOT_CHECK(workbench::check_placeholders(started, filled));
+  for (const std::string& name : workbench::missing_placeholders(started.launch, fill)) {
     const std::string expected = name == "model" ? "--model MODEL, its path or name" : "--fill " + name + "=...";
     faults.push_back(fmt::format("{}: the start command of {} has {{{}}}; expected {}", name == "model" ? "--model" : "--fill",
                                  catalogue.server, name, expected));
@@ -95,8 +97,7 @@ Result<workbench::KnobProfile> parse_profile(const std::string& text, const work
     }
   }
   for (const auto& [name, value] : profile) {
-    if (catalogue.find(name) == nullptr)
-      return fail(ErrorKind::kInvalid, "--from: the catalogue of {} has no knob '{}'", catalogue.server, name);
+    if (catalogue.find(name) == nullptr) return fail(ErrorKind::kInvalid, "--from: {}", catalogue.no_knob(name));
   }
   return profile;
 }

@@ -73,6 +73,23 @@ TEST(TuneOptions, ThoseBeforeASubcommandAreNotIgnored) {
   EXPECT_EQ(refusal("tune resume no/such/folder"), "");
 }
 
+TEST(TuneOptions, WhatTheStartCommandCannotUseIsAnError) {
+  TuneArguments arguments;
+  arguments.out = "out";
+  arguments.model = "m";
+  arguments.fill = {"devices=0", "device=1"};
+  EXPECT_TRUE(fault(arguments).contains("--fill: nothing of the start command has {device}; expected one of model, port"))
+      << fault(arguments);
+  arguments.fill = {"devices=0", "port=80"};
+  EXPECT_TRUE(fault(arguments).contains("ports are chosen for each start")) << fault(arguments);
+  arguments.fill = {"devices=0"};
+  arguments.start = "vllm serve {model} --port 8000";
+  EXPECT_TRUE(fault(arguments).contains("expected {port} in it")) << fault(arguments);
+  arguments.start.clear();
+  arguments.knobs = {"threads"};
+  EXPECT_EQ(fault(arguments), "");
+}
+
 TEST(TuneOptions, TheNameIsThatOfTheModelWithOrWithoutASlash) {
   const auto catalogue = workbench::load_catalogue("llama.cpp");
   ASSERT_TRUE(catalogue) << catalogue.error().message;

@@ -13,6 +13,29 @@ namespace {
 
 constexpr std::string_view kSuffix = ".yaml";
 
+// Without dashes before it, "-" as "_".
+std::string plain_name(std::string_view name) {
+  while (name.starts_with('-') || name.starts_with(' ')) name.remove_prefix(1);
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  std::string plain(name);
+  std::ranges::replace(plain, '-', '_');
+  return plain;
+}
+
+// One of "--a, --b-*".
+bool is_one_of(std::string_view name, std::string_view names) {
+  const std::string wanted = plain_name(name);
+  while (!names.empty()) {
+    const size_t end = std::min(names.find(','), names.size());
+    std::string each = plain_name(names.substr(0, end));
+    names.remove_prefix(std::min(end + 1, names.size()));
+    const bool all_that_begin = each.ends_with('*');
+    if (all_that_begin) each.pop_back();
+    if (all_that_begin ? wanted.starts_with(each) : wanted == each) return true;
+  }
+  return false;
+}
+
 bool refers_to(const Knob& knob, const Knob& other) {
   return std::ranges::any_of(knob.requires_, [&](const Condition& condition) { return condition.knob == other.name; });
 }
@@ -39,6 +62,12 @@ bool follows_step(const Knob& knob) {
 const Knob* Catalogue::find(std::string_view name) const {
   const auto at = std::ranges::find(knobs, name, &Knob::name);
   return at == knobs.end() ? nullptr : &*at;
+}
+
+std::string Catalogue::no_knob(std::string_view name) const {
+  std::string text = fmt::format("the catalogue of {} has no knob '{}'", server, name);
+  const auto at = std::ranges::find_if(gone, [&](const Gone& each) { return is_one_of(name, each.name); });
+  return at == gone.end() ? text : fmt::format("{}; of {} it says: {} ({})", text, at->name, at->why, at->evidence);
 }
 
 const Knob* Catalogue::drafted_tokens() const {

@@ -97,6 +97,9 @@ struct Catalogue {
   std::vector<Gone> gone;
 
   const Knob* find(std::string_view name) const;  // null: no such knob
+  // "the catalogue of S has no knob 'NAME'", and what became of it where `gone` knows: "--mtp" and "mtp" are one name, "--spec-*" is all
+  // that begins so.
+  std::string no_knob(std::string_view name) const;
   // The int knob that says how many tokens a step drafts, as the knobs with values by the step's tokens refer to it. Null: none does.
   const Knob* drafted_tokens() const;
 };

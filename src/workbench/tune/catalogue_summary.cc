@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "workbench/tune/catalogue_names.h"
+#include "workbench/tune/check_form.h"
+#include "workbench/tune/counters.h"
 
 namespace teapot::workbench {
 namespace {
@@ -41,6 +43,24 @@ std::string not_evaluated(const Catalogue& catalogue) {
   return text;
 }
 
+// Of the checks that are there at all.
+std::string looked_at(const Catalogue& catalogue) {
+  size_t judged = 0;
+  std::vector<std::string_view> prose;
+  for (const Knob& knob : catalogue.knobs) {
+    if (knob.check == CheckKind::kNone) continue;
+    const auto forms = parse_check(knob.check, knob.check_what);
+    if (forms && is_judged(*forms)) {
+      ++judged;
+    } else {
+      prose.push_back(knob.name);
+    }
+  }
+  std::string text = fmt::format("  looked at by the tuner: {} of {} checks\n", judged, judged + prose.size());
+  if (!prose.empty()) text += fmt::format("  by people, their words are prose: {}\n", fmt::join(prose, ", "));
+  return text;
+}
+
 }  // namespace
 
 std::string summary(const Catalogue& catalogue) {
@@ -57,6 +77,10 @@ std::string summary(const Catalogue& catalogue) {
   text += fmt::format("  set by: {}\n", counts(catalogue, kSetKinds, [](const Knob& knob) { return knob.set.kind; }));
   text += fmt::format("  text: {}\n", counts(catalogue, kTextRisks, [](const Knob& knob) { return knob.text; }));
   text += fmt::format("  check: {}\n", counts(catalogue, kCheckKinds, [](const Knob& knob) { return knob.check; }));
+  text += looked_at(catalogue);
+  const std::string& acceptance = catalogue.launch.acceptance;
+  if (!acceptance.empty() && !ratio_in(acceptance))
+    text += "  acceptance is no ratio of two counters: it is guarded only where replies tell of their drafts\n";
   if (unverified > 0) text += fmt::format("  not seen in a source: {}\n", unverified);
   const Knob* drafted = catalogue.drafted_tokens();
   if (std::ranges::any_of(catalogue.knobs, follows_step))

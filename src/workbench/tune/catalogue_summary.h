@@ -7,8 +7,8 @@
 
 namespace teapot::workbench {
 
-// Server and version; knobs by scope, by rank, by text risk, by check; how many values and conditions; the conditions that are shown but
-// not evaluated, with their lines. Ends in a newline.
+// Server and version; knobs by scope, by rank, by text risk, by check; which checks a machine looks at; how many values and conditions; the
+// conditions that are shown but not evaluated, with their lines. Ends in a newline.
 std::string summary(const Catalogue& catalogue);
 
 }  // namespace teapot::workbench

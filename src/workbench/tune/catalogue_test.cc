@@ -204,6 +204,15 @@ TEST(Catalogue, ShippedOnesHaveTheFactsOfTheSharedOnes) {
   }
 }
 
+TEST(Catalogue, WhatIsGoneIsToldWithItsReason) {
+  const auto catalogue = load_catalogue("ik_llama.cpp");
+  ASSERT_TRUE(catalogue);
+  EXPECT_TRUE(has(catalogue->no_knob("--fused-moe"), "since it is on (common/common.cpp, docs/parameters.md)"));
+  EXPECT_TRUE(has(catalogue->no_knob("fused_moe"), "since it is on"));
+  EXPECT_TRUE(has(catalogue->no_knob("--spec-ngram-size"), "--spec-type SPEC:k=v is meant"));
+  EXPECT_EQ(catalogue->no_knob("fuse"), "the catalogue of ik_llama.cpp has no knob 'fuse'");
+}
+
 TEST(Catalogue, TheKnobOfDraftedTokensIsFound) {
   for (const auto& [name, knob] :
        std::map<std::string, std::string>{{"vllm", "num_speculative_tokens"}, {"vllm-ascend", "num_speculative_tokens"}}) {

@@ -15,10 +15,20 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// As a word of its own.
+bool names(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !is_name(text[at - 1])) && (end == text.size() || !is_name(text[end]))) return true;
+  }
+  return false;
+}
+
 // Recursive descent; a value that isn't known (a division by 0) makes all that it is in unknown.
 class Formula {
  public:
-  Formula(std::string_view text, const Counters& counters) : text_(text), counters_(counters) {}
+  // counters: null where only the form is looked at; every name is 1 then.
+  Formula(std::string_view text, const Counters* counters) : text_(text), counters_(counters) {}
 
   Result<std::optional<double>> run() {
     TEAPOT_TRY(const std::optional<double> value, sum(0));
@@ -86,14 +96,15 @@ class Formula {
     const size_t begin = at_;
     while (at_ < text_.size() && is_name(text_[at_])) ++at_;
     if (at_ == begin) return wrong();
+    if (counters_ == nullptr) return 1.0;
     const std::string_view name = text_.substr(begin, at_ - begin);
-    const auto found = counters_.find(name);
-    if (found == counters_.end()) return fail(ErrorKind::kNotFound, "{}: the server has no such counter", name);
+    const auto found = counters_->find(name);
+    if (found == counters_->end()) return fail(ErrorKind::kNotFound, "{}: the server has no such counter", name);
     return found->second;
   }
 
   std::string_view text_;
-  const Counters& counters_;
+  const Counters* counters_;
   size_t at_ = 0;
 };
 
@@ -132,6 +143,31 @@ Counters growth(const Counters& before, const Counters& after) {
   return grown;
 }
 
-Result<std::optional<double>> evaluate(std::string_view formula, const Counters& counters) { return Formula(formula, counters).run(); }
+Result<std::optional<double>> evaluate(std::string_view formula, const Counters& counters) { return Formula(formula, &counters).run(); }
+bool is_formula(std::string_view text) { return Formula(text, nullptr).run().has_value(); }
+
+std::optional<Ratio> ratio_in(std::string_view formula) {
+  const size_t slash = formula.find('/');
+  if (slash == formula.npos) return std::nullopt;
+  const Ratio ratio = {trimmed(formula.substr(0, slash)), trimmed(formula.substr(slash + 1))};
+  if (!is_formula(ratio.above) || !is_formula(ratio.below) || ratio.below.contains('/')) return std::nullopt;
+  return ratio;
+}
+
+Counters worth_keeping(const Counters& grown, std::string_view named) {
+  constexpr size_t kMost = 200;
+  const auto kept = [&](const auto& wanted) {
+    Counters out;
+    for (const auto& counter : grown) {
+      if (names(named, counter.first) || wanted(counter)) out.insert(counter);
+    }
+    return out;
+  };
+  Counters changed = kept([](const auto& counter) { return counter.second != 0; });
+  if (changed.size() <= kMost) return changed;
+  return kept([](const auto& counter) {
+    return counter.first.contains("draft") || counter.first.contains("accept") || counter.first.ends_with("tokens_total");
+  });
+}
 
 }  // namespace teapot::workbench

@@ -1,11 +1,13 @@
 #include "workbench/tune/evidence.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <vector>
 
 #include "base/json.h"
+#include "workbench/tune/check_form.h"
+#include "workbench/tune/process_fields.h"
+#include "workbench/tune/shell_words.h"
 
 namespace teapot::workbench {
 namespace {
@@ -39,7 +41,7 @@ std::string plain(std::string_view text) {
 }
 
 // What is active then has another name.
-bool lets_the_server_choose(std::string_view value) { return value == "auto" || value == "best" || value == "default"; }
+bool lets_the_server_choose(std::string_view value) { return value == "auto" || value == "best" || value == "default" || value == "all"; }
 
 std::string scalar_text(const Json& json) { return json.is_string() ? json.get<std::string>() : dump_json(json); }
 
@@ -68,123 +70,140 @@ const Json* follow(const Json& json, std::string_view path) {
   return at;
 }
 
-// "GET /server_info threads.active", "/v1/status switches.wait.active"
-Found look_at_page(std::string_view what, const KnobValue& value, const Sources& sources) {
-  if (what.starts_with("GET ")) what.remove_prefix(4);
-  const size_t blank = what.find(' ');
-  if (!what.starts_with('/') || blank == what.npos) return {};
-  const std::string target(what.substr(0, blank));
-  std::string_view path = what.substr(blank + 1);
-  if (path.empty() || path.find(' ') != path.npos) return {};
-  const auto body = sources.get(target);
-  if (!body) return {Seen::kNobodyCanTell, target + " does not answer"};
-  const auto json = parse_json(*body, target);
+Found look_at(const PageForm& form, const Knob&, const KnobValue& value, const Sources& sources) {
+  const auto body = sources.get(form.target);
+  if (!body) return {Seen::kNobodyCanTell, form.target + " does not answer"};
+  const auto json = parse_json(*body, form.target);
   if (!json) return {Seen::kNobodyCanTell, json.error().message};
-  const Json* found = follow(*json, path);
-  if (found == nullptr) return {Seen::kNobodyCanTell, fmt::format("{} has no {}", target, path)};
+  const Json* found = follow(*json, form.path);
+  if (found == nullptr) return {Seen::kNobodyCanTell, fmt::format("{} has no {}", form.target, form.path)};
   const std::string text = scalar_text(*found);
-  std::string shown = fmt::format("{} says {} = {}", target, path, text);
-  const size_t last = path.rfind('.');
-  if (last != path.npos) {
-    const Json* reason = follow(*json, std::string(path.substr(0, last)) + ".reason");
+  std::string shown = fmt::format("{} says {} = {}", form.target, form.path, text);
+  const size_t last = form.path.rfind('.');
+  if (last != std::string::npos) {
+    const Json* reason = follow(*json, form.path.substr(0, last) + ".reason");
     if (reason != nullptr && reason->is_string()) shown += ": " + reason->get<std::string>();
   }
   if (!value || lets_the_server_choose(*value)) return {Seen::kNobodyCanTell, shown};
   return {plain(text) == plain(*value) ? Seen::kYes : Seen::kNo, shown};
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-// "FORMULA must not grow", "FORMULA must grow", "FORMULA changes", "FORMULA > 0", "FORMULA = 0.4..0.62", "FORMULA = 0": of what has grown
-// since the server was ready. A range says what is usual; that there is anything at all is what shows that the setting is in force.
-Found look_at_counters(std::string_view what, const Sources& sources) {
-  enum class Expect : uint8_t { kShown, kNothing, kSomething };
-  Expect expect = Expect::kShown;
-  std::string_view formula = what;
-  constexpr std::array<std::pair<std::string_view, Expect>, 4> kEnds = {{{" must not grow", Expect::kNothing},
-                                                                         {" must grow", Expect::kSomething},
-                                                                         {" changes", Expect::kSomething},
-                                                                         {" > 0", Expect::kSomething}}};
-  for (const auto& [end, meaning] : kEnds) {
-    if (!what.ends_with(end)) continue;
-    formula = what.substr(0, what.size() - end.size());
-    expect = meaning;
+Found look_at(const CountForm& form, const Knob&, const KnobValue&, const Sources& sources) {
+  using Expect = CountForm::Expect;
+  Counters numbers = sources.grown;
+  if (!form.file.empty()) {
+    const auto text = sources.process(form.file);
+    if (!text) return {Seen::kNobodyCanTell, fmt::format("/proc/PID/{} cannot be read", form.file)};
+    numbers = numbers_in(*text);
   }
-  if (const size_t equals = what.find(" = "); expect == Expect::kShown && equals != what.npos) {
-    formula = what.substr(0, equals);
-    expect = trim(what.substr(equals + 3)) == "0" ? Expect::kNothing : Expect::kSomething;
-  }
-  const auto value = evaluate(trim(formula), sources.grown);
+  const auto value = evaluate(form.formula, numbers);
   if (!value) return {Seen::kNobodyCanTell, value.error().message};
-  const std::string shown =
-      *value ? fmt::format("{} = {:g}", trim(formula), **value) : fmt::format("{}: nothing was counted", trim(formula));
-  if (expect == Expect::kShown) return {Seen::kNobodyCanTell, shown};
+  const std::string shown = *value ? fmt::format("{} = {:g}", form.formula, **value) : form.formula + ": nothing was counted";
+  if (form.expect == Expect::kShown) return {Seen::kNobodyCanTell, shown};
   const bool something = *value && **value != 0;
-  return {something == (expect == Expect::kSomething) ? Seen::kYes : Seen::kNo, shown};
+  return {something == (form.expect == Expect::kSomething) ? Seen::kYes : Seen::kNo, shown};
 }
 
-struct Phrase {
-  std::string text;
-  bool must_be_absent = false;
+struct Text {
+  std::string name;  // of where it is, for words
+  std::optional<std::string> text;
 };
-
-// The texts between quotes, each cut where it has dots for something that differs.
-std::vector<Phrase> quoted(std::string_view what) {
-  std::vector<Phrase> phrases;
-  for (size_t open = what.find('"'); open != what.npos;) {
-    const size_t close = what.find('"', open + 1);
-    if (close == what.npos) break;
-    const std::string_view phrase = what.substr(open + 1, close - open - 1);
-    std::string text(trim(phrase.substr(0, phrase.find(".."))));
-    if (!text.empty()) phrases.push_back({std::move(text), what.substr(close + 1).starts_with(" must be absent")});
-    open = what.find('"', close + 1);
-  }
-  return phrases;
+Text text_of(const std::string& file, const Sources& sources) {
+  if (file.empty()) return {"the log", sources.log};
+  return {"/proc/PID/" + file, sources.process(file)};
 }
 
-// One phrase that must be absent and is there, or one that must be there and isn't, is enough to say no; only one that is there says yes.
-Found look_at_log(std::string_view what, const Sources& sources) {
-  Found found;
-  for (const Phrase& phrase : quoted(what)) {
-    const bool there = sources.log.find(phrase.text) != std::string::npos;
-    const std::string shown = fmt::format("the log {} \"{}\"", there ? "says" : "does not say", phrase.text);
-    if (there == phrase.must_be_absent) return {Seen::kNo, shown};
-    if (there || found.seen != Seen::kYes) found = {there ? Seen::kYes : Seen::kNobodyCanTell, shown};
-  }
-  return found;
+// One that must be absent and is there, or one that must be there and isn't, says no; only one that is there says yes, but for a file of
+// the process, which has all that there is.
+Found presence(bool there, bool must_be_absent, bool whole, std::string shown) {
+  if (there == must_be_absent) return {Seen::kNo, std::move(shown)};
+  return {there || whole ? Seen::kYes : Seen::kNobodyCanTell, std::move(shown)};
 }
 
-// "/proc/PID/maps names libjemalloc"
-Found look_at_process(std::string_view what, const Sources& sources) {
-  constexpr std::string_view kBegin = "/proc/PID/", kNames = " names ";
-  const size_t names = what.find(kNames);
-  if (!what.starts_with(kBegin) || names == what.npos) return {};
-  const std::string file(what.substr(kBegin.size(), names - kBegin.size()));
-  const std::string word(trim(what.substr(names + kNames.size())));
-  if (word.empty() || file.find_first_of("/*") != file.npos) return {};
-  const auto text = sources.process(file);
-  if (!text) return {Seen::kNobodyCanTell, fmt::format("{} cannot be read", what.substr(0, names))};
-  const bool there = text->find(word) != std::string::npos;
-  return {there ? Seen::kYes : Seen::kNo, fmt::format("{} {} {}", what.substr(0, names), there ? "names" : "does not name", word)};
+Found look_at(const TextForm& form, const Knob&, const KnobValue&, const Sources& sources) {
+  const Text where = text_of(form.file, sources);
+  if (!where.text) return {Seen::kNobodyCanTell, where.name + " cannot be read"};
+  const std::string& wanted = form.text == "{model}" ? sources.model : form.text;
+  if (wanted.empty()) return {};
+  const bool there = where.text->find(wanted) != std::string::npos;
+  const std::string shown = form.file.empty() ? fmt::format("the log {} \"{}\"", there ? "says" : "does not say", wanted)
+                                              : fmt::format("{} {} {}", where.name, there ? "names" : "does not name", wanted);
+  return presence(there, form.must_be_absent, !form.file.empty(), shown);
+}
+
+// A prefix's value is a command: what it hands over is its last word.
+std::string handed_over(const Knob& knob, const std::string& value) {
+  if (knob.set.kind != SetKind::kPrefix) return value;
+  const auto words = split_words(value);
+  return words && !words->empty() ? words->back() : value;
+}
+
+Found look_at(const PatternForm& form, const Knob& knob, const KnobValue& value, const Sources& sources) {
+  const Text where = text_of(form.file, sources);
+  if (!where.text) return {Seen::kNobodyCanTell, where.name + " cannot be read"};
+  const std::string expected = handed_over(knob, *value);
+  const PatternMatch match = look_for(form.pattern, expected, *where.text);
+  const std::string shown = match.kind == PatternMatch::Kind::kAsExpected
+                                ? fmt::format("{} says \"{}\"", where.name, match.found)
+                                : fmt::format("{} has nothing like /{}/", where.name, form.pattern.expression);
+  if (!form.pattern.compares()) {
+    return presence(match.kind == PatternMatch::Kind::kAsExpected, form.must_be_absent, !form.file.empty(), shown);
+  }
+  if (form.pattern.takes_the_value() && lets_the_server_choose(*value)) return {Seen::kNobodyCanTell, shown};
+  if (match.kind == PatternMatch::Kind::kOther) {
+    return {Seen::kNo, fmt::format("{} has {} in /{}/{}", where.name, match.found, form.pattern.expression,
+                                   form.pattern.takes_the_value() ? fmt::format(", not {}", expected) : "")};
+  }
+  return {match.kind == PatternMatch::Kind::kAsExpected ? Seen::kYes : Seen::kNobodyCanTell, shown};
+}
+
+Found look_at(const FieldForm& form, const Knob& knob, const KnobValue& value, const Sources& sources) {
+  const auto text = sources.process(form.file);
+  if (!text) return {Seen::kNobodyCanTell, fmt::format("/proc/PID/{} cannot be read", form.file)};
+  const std::string expected = handed_over(knob, *value);
+  const std::vector<std::string> all = fields_in(*text, form.field);
+  if (all.empty()) return {Seen::kNobodyCanTell, fmt::format("/proc/PID/{} has no {}", form.file, form.field)};
+  const auto same = std::ranges::find_if(all, [&](const std::string& found) { return fits(found, expected); });
+  const std::string shown = fmt::format("/proc/PID/{} has {} = {}", form.file, form.field, same == all.end() ? all.back() : *same);
+  return {same != all.end() ? Seen::kYes : Seen::kNo, same != all.end() ? shown : fmt::format("{}, not {}", shown, expected)};
+}
+
+Found look_at(const EnvironForm&, const Knob& knob, const KnobValue& value, const Sources& sources) {
+  const auto text = sources.process("environ");
+  if (!text) return {Seen::kNobodyCanTell, "/proc/PID/environ cannot be read"};
+  const std::string begin = knob.set.name + "=", wanted = begin + *value;
+  for (size_t at = 0; at < text->size(); at = std::min(text->find('\0', at), text->size() - 1) + 1) {
+    const std::string_view variable(text->c_str() + at);
+    if (!variable.starts_with(begin)) continue;
+    return {variable == wanted ? Seen::kYes : Seen::kNo, fmt::format("/proc/PID/environ has {}", variable)};
+  }
+  return {Seen::kNo, fmt::format("/proc/PID/environ has no {}", knob.set.name)};
+}
+
+// The value itself is shown there, so that also what is off can be seen.
+bool shows_the_value(const CheckForm& form) {
+  const auto* pattern = std::get_if<PatternForm>(&form);
+  return std::holds_alternative<PageForm>(form) || std::holds_alternative<FieldForm>(form) || std::holds_alternative<EnvironForm>(form) ||
+         (pattern != nullptr && pattern->pattern.takes_the_value());
 }
 
 Found look(const Knob& knob, const KnobValue& value, const Sources& sources) {
-  if (knob.check == CheckKind::kHttp) return look_at_page(knob.check_what, value, sources);
-  if (!in_force(value)) return {Seen::kNobodyCanTell, "it is off"};
-  switch (knob.check) {
-    case CheckKind::kMetric:
-      return look_at_counters(knob.check_what, sources);
-    case CheckKind::kLog:
-      return look_at_log(knob.check_what, sources);
-    case CheckKind::kProcess:
-      return look_at_process(knob.check_what, sources);
-    default:
-      return {};
+  const auto forms = parse_check(knob.check, knob.check_what);
+  if (!forms) return {Seen::kNobodyCanTell, forms.error().message};
+  Found found;
+  for (const CheckForm& form : *forms) {
+    Found now;
+    if (!value && !std::holds_alternative<PageForm>(form)) {
+      now = {Seen::kNobodyCanTell, "it is left out"};
+    } else if (!shows_the_value(form) && !in_force(value)) {
+      now = {Seen::kNobodyCanTell, "it is off"};
+    } else {
+      now = std::visit([&](const auto& one) { return look_at(one, knob, value, sources); }, form);
+    }
+    if (now.seen == Seen::kNo) return now;
+    if (found.seen != Seen::kYes) found = std::move(now);
   }
+  return found;
 }
 
 }  // namespace
@@ -192,6 +211,10 @@ Found look(const Knob& knob, const KnobValue& value, const Sources& sources) {
 Evidence look_for(const Knob& knob, const KnobValue& value, const Sources& sources) {
   const Found found = look(knob, value, sources);
   Evidence evidence{.knob = knob.name, .seen = found.seen, .what = found.what};
+  if (knob.check == CheckKind::kEcho && found.seen == Seen::kYes) {
+    evidence.seen = Seen::kNobodyCanTell;
+    evidence.what += ": handed over, nothing shows its use";
+  }
   if (!evidence.what.empty()) return evidence;
   evidence.what = knob.check_what.empty() ? fmt::format("nothing to look at ({})", to_string(knob.check))
                                           : fmt::format("not looked at ({}): {}", to_string(knob.check), knob.check_what);

@@ -15,11 +15,13 @@ namespace teapot::workbench {
 struct Sources {
   std::function<std::optional<std::string>(const std::string& target)> get;  // the body of a 200
   std::string log;
-  Counters grown;                                                              // since the server was ready
-  std::function<std::optional<std::string>(const std::string& file)> process;  // a file of /proc/PID
+  Counters grown;     // since the server was ready; of the replies reply:draft_n and reply:draft_n_accepted
+  std::string model;  // the name of its file
+  std::function<std::optional<std::string>(const std::string& file)> process;  // a file of /proc/PID; task/*/ is that of every thread
 };
 
-// value: resolved. What isn't in force (off, 0, nothing) leaves no traces but on pages, and a check that is prose is shown, not judged.
+// value: resolved. What isn't in force (off, 0, nothing) leaves no traces but where the value itself is shown, and a check that is prose is
+// shown, not judged. What is only parsed or handed over (echo) can say no, but never yes.
 Evidence look_for(const Knob& knob, const KnobValue& value, const Sources& sources);
 
 }  // namespace teapot::workbench

@@ -79,6 +79,8 @@ std::string why_text(const Catalogue& catalogue, const Knob& knob, const TuneSes
   line("set by", fmt::format("{} {}{}", to_string(knob.set.kind), knob.set.name, knob.set.json_key.empty() ? "" : " " + knob.set.json_key));
   line("values", values_text(knob));
   line("scope", fmt::format("{}, rank {}", to_string(knob.scope), knob.rank));
+  line("since", knob.since);
+  line("until", knob.until);
   line("effect", knob.effect);
   if (knob.gain) line("expected", fmt::format("{:g} to {:g} % of TPOT", knob.gain->first, knob.gain->second));
   line("text", fmt::format("{}{}{}", to_string(knob.text), knob.risk_note.empty() ? "" : ": ", knob.risk_note));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "workbench/tune/catalogue_names.h"
+#include "workbench/tune/check_form.h"
 #include "workbench/tune/condition_reader.h"
 #include "workbench/tune/knob_values.h"
 
@@ -114,6 +115,7 @@ void read_check(const YAML::Node& node, const std::string& source, const std::st
   take(check->read("what", knob.check_what));
   if (check->has("kind") && (knob.check == CheckKind::kNone) == check->has("what"))
     take(check->wrong("what", knob.check == CheckKind::kNone ? "is not for kind: none" : "is missing"));
+  if (const auto forms = parse_check(knob.check, knob.check_what); !forms) take(check->wrong("what", forms.error().message));
 }
 
 bool is_knob_name(std::string_view name) {

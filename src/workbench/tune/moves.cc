@@ -33,8 +33,7 @@ std::optional<double> number_of(const KnobValue& value) {
 
 Result<std::vector<const Knob*>> ladder_of(const Catalogue& catalogue, const SearchOptions& options) {
   for (const std::string& name : options.knobs) {
-    if (catalogue.find(name) == nullptr)
-      return fail(ErrorKind::kInvalid, "--knobs: the catalogue of {} has no knob '{}'", catalogue.server, name);
+    if (catalogue.find(name) == nullptr) return fail(ErrorKind::kInvalid, "--knobs: {}", catalogue.no_knob(name));
   }
   std::vector<const Knob*> ladder;
   for (const Knob& knob : catalogue.knobs) {

@@ -22,7 +22,7 @@ std::string to_text(const TuneSession& session, bool color);
 // known. Of a search that did not come to its end the profile is the base, and the best so far is "unconfirmed".
 Result<Json> result_json(const TuneSession& session);
 std::string tune_html(const TuneSession& session);
-// A new database: tables session, trials, loads, verdicts.
+// A new database: tables session, trials, loads, starts, counters, verdicts.
 Status write_tune_sqlite(const TuneSession& session, const std::string& path);
 // result.json, report.html and ledger.sqlite in the session's folder.
 Status write_tune_reports(const TuneSession& session);

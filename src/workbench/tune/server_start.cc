@@ -1,7 +1,9 @@
 #include "workbench/tune/server_start.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -12,6 +14,7 @@
 #include "base/file.h"
 #include "workbench/bench/http_get.h"
 #include "workbench/bench/server_facts.h"
+#include "workbench/tune/server_version.h"
 
 namespace teapot::workbench {
 namespace {
@@ -23,32 +26,55 @@ constexpr std::chrono::seconds kAnswer{5};
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// A port that nobody has just now.
-Result<uint16_t> free_port() {
-  const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool good = file >= 0 && bind(file, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                    getsockname(file, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  const int error = errno;
-  if (file >= 0) close(file);
-  if (!good) return fail(ErrorKind::kIo, "a free port: {}", std::strerror(error));
-  return ntohs(address.sin_port);
+// Ports that nobody has just now, no two alike: each is held until all are known.
+Result<std::array<uint16_t, 2>> free_ports() {
+  std::array<uint16_t, 2> ports{};
+  std::array<int, 2> files = {-1, -1};
+  int error = 0;
+  for (size_t i = 0; i < ports.size() && error == 0; ++i) {
+    files[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    const bool good = files[i] >= 0 && bind(files[i], reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                      getsockname(files[i], reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    error = good ? 0 : errno;
+    ports[i] = ntohs(address.sin_port);
+  }
+  for (const int file : files) {
+    if (file >= 0) close(file);
+  }
+  if (error != 0) return fail(ErrorKind::kIo, "a free port: {}", std::strerror(error));
+  return ports;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Files of /proc have no size.
+std::optional<std::string> content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 }  // namespace
 
 std::chrono::seconds end_timeout_of(std::string_view stop) {
   constexpr std::string_view kWait = "wait ";
-  const size_t wait = stop.find(kWait);
-  unsigned seconds = 0;
-  if (wait == stop.npos) return ChildOptions{}.end_timeout;
-  for (size_t i = wait + kWait.size(); i < stop.size() && stop[i] >= '0' && stop[i] <= '9' && seconds < 3600; ++i) {
-    seconds = 10 * seconds + static_cast<unsigned>(stop[i] - '0');
+  constexpr unsigned kMost = 3600;
+  for (size_t at = 0; at < stop.size(); ++at) {
+    if (!is_digit(stop[at]) || (at > 0 && stop[at - 1] != ' ' && stop[at - 1] != ',')) continue;
+    unsigned seconds = 0;
+    size_t end = at;
+    while (end < stop.size() && is_digit(stop[end])) seconds = std::min(10 * seconds + static_cast<unsigned>(stop[end++] - '0'), kMost);
+    std::string_view unit = stop.substr(end);
+    while (unit.starts_with(' ')) unit.remove_prefix(1);
+    const bool in_seconds = unit.starts_with('s') && (unit.size() == 1 || unit[1] == ' ' || unit[1] == ',');
+    if (seconds > 0 && (in_seconds || stop.substr(0, at).ends_with(kWait))) return std::chrono::seconds(seconds);
+    at = end;
   }
-  return seconds == 0 ? ChildOptions{}.end_timeout : std::chrono::seconds(seconds);
+  return ChildOptions{}.end_timeout;
 }
 
 std::string target_of(std::string_view request) {
@@ -63,13 +89,12 @@ Result<std::unique_ptr<StartedServer>> StartedServer::start(const ServerStartOpt
   const Catalogue& catalogue = *options.catalogue;
   TEAPOT_TRY(server->resolved_, resolve_values(catalogue, profile, options.host, options.parallel));
   Placeholders placeholders = options.placeholders;
-  TEAPOT_TRY(const uint16_t port, free_port());
-  TEAPOT_TRY(const uint16_t port2, free_port());
-  placeholders["port"] = std::to_string(port);
-  placeholders["port2"] = std::to_string(port2);
+  TEAPOT_TRY(const auto ports, free_ports());
+  placeholders["port"] = std::to_string(ports[0]);
+  placeholders["port2"] = std::to_string(ports[1]);
   TEAPOT_TRY(server->command_, build_command(catalogue, server->resolved_, placeholders));
   server->endpoint_.host = "127.0.0.1";
-  server->endpoint_.port = port;
+  server->endpoint_.port = ports[0];
   server->endpoint_.target = options.target;
   server->log_file_ = log_file;
   ChildOptions child;
@@ -152,20 +177,21 @@ std::string StartedServer::log() const {
 }
 
 std::optional<std::string> StartedServer::process_file(const std::string& name) const {
-  std::ifstream file(fmt::format("/proc/{}/{}", process_->pid(), name), std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  constexpr std::string_view kThreads = "task/*/";
+  const std::string folder = fmt::format("/proc/{}/", process_->pid());
+  if (!name.starts_with(kThreads)) return content_of(folder + name);
+  std::optional<std::string> all;
+  std::error_code error;
+  for (std::filesystem::directory_iterator thread(folder + "task", error), end; !error && thread != end; thread.increment(error)) {
+    if (const auto text = content_of((thread->path() / name.substr(kThreads.size())).string())) all = all.value_or("") + *text;
+  }
+  return all;
 }
 
 std::string StartedServer::version() const {
-  const std::string target = target_of(options_.catalogue->launch.version);
-  if (target.empty()) return "";
-  const auto body = get(target);
-  if (!body) return "";
-  const auto json = parse_json(*body, target);
-  if (json && json->is_object() && json->contains("version") && (*json)["version"].is_string())
-    return (*json)["version"].get<std::string>();
-  return body->substr(0, body->find('\n'));
+  const std::string target = version_question(options_.catalogue->launch, options_.placeholders).target;
+  const auto body = target.empty() ? std::nullopt : get(target);
+  return body ? version_in(*body) : "";
 }
 
 }  // namespace teapot::workbench

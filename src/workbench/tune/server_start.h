@@ -43,8 +43,8 @@ class StartedServer {
 
   std::optional<std::string> get(const std::string& target) const;  // the body of a 200
   std::string log() const;
-  std::optional<std::string> process_file(const std::string& name) const;  // of /proc/PID
-  std::string version() const;
+  std::optional<std::string> process_file(const std::string& name) const;  // of /proc/PID; task/*/NAME: of all its threads
+  std::string version() const;                                             // as a page of it tells; empty: none does
 
  private:
   explicit StartedServer(const ServerStartOptions& options) : options_(options) {}
@@ -64,7 +64,7 @@ class StartedServer {
   std::string what_;
 };
 
-// "SIGTERM, wait 30 s, SIGKILL": 30; 45 where nothing is said.
+// "SIGTERM, wait 30 s, SIGKILL" and "SIGTERM, 30 s, then SIGKILL": 30; 45 where nothing is said.
 std::chrono::seconds end_timeout_of(std::string_view stop);
 // "GET /health" and "/health (some words)": "/health"; empty: no such thing.
 std::string target_of(std::string_view request);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <system_error>
 
+#include "base/file.h"
+#include "base/path_name.h"
 #include "workbench/bench/dataset.h"
 #include "workbench/bench/load.h"
 #include "workbench/bench/request_body.h"
@@ -12,6 +14,7 @@
 #include "workbench/eval/text_hash.h"
 #include "workbench/tune/evidence.h"
 #include "workbench/tune/prompts.h"
+#include "workbench/tune/server_version.h"
 
 namespace teapot::workbench {
 namespace {
@@ -29,9 +32,24 @@ std::string hash_of(const std::vector<std::string>& replies) {
   return fmt::format("{:016x}", hash.value());
 }
 
+// All that a catalogue says of counters.
+std::string counters_named(const Catalogue& catalogue) {
+  const Launch& launch = catalogue.launch;
+  std::string named;
+  for (const std::string* text : {&launch.acceptance, &launch.mean_accepted, &launch.accepted_per_position, &launch.cache_hits,
+                                  &launch.preemptions, &launch.server_tpot, &launch.graph_dispatch}) {
+    named += *text + "\n";
+  }
+  for (const Knob& knob : catalogue.knobs) {
+    if (knob.check == CheckKind::kMetric) named += knob.check_what + "\n";
+  }
+  return named;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ServerTrials>> ServerTrials::open(ServerTrialsOptions options) {
+  TEAPOT_CHECK(check_placeholders(*options.start.catalogue, {}));
   std::error_code error;
   std::filesystem::create_directories(options.folder + "/logs", error);
   if (error) return fail(ErrorKind::kIo, "{}/logs: cannot be made: {}", options.folder, error.message());
@@ -46,6 +64,15 @@ Result<std::unique_ptr<ServerTrials>> ServerTrials::open(ServerTrialsOptions opt
 double ServerTrials::elapsed_s() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 
 Result<std::unique_ptr<StartedServer>> ServerTrials::start(const KnobProfile& profile) {
+  if (!told_by_command_) {
+    const Catalogue& catalogue = *options_.start.catalogue;
+    const VersionQuestion question = version_question(catalogue.launch, options_.start.placeholders);
+    std::vector<std::pair<std::string, std::string>> env;
+    for (const auto& [name, value] : catalogue.launch.env) {
+      if (auto filled = fill_placeholders(value, options_.start.placeholders)) env.emplace_back(name, *std::move(filled));
+    }
+    told_by_command_ = question.command.empty() ? "" : ask_for_version(question.command, env, catalogue.version);
+  }
   return StartedServer::start(options_.start, profile, fmt::format("{}/logs/{:05}.log", options_.folder, starts_++));
 }
 
@@ -103,6 +130,20 @@ Counters ServerTrials::counters(const StartedServer& server) const {
   return text ? parse_counters(*text) : Counters{};
 }
 
+std::string ServerTrials::version_of(const StartedServer& server) const {
+  return version_text(options_.start.catalogue->version, server.version(), told_by_command_.value_or(""));
+}
+
+void ServerTrials::keep_configuration(const StartedServer& server, Json& started) const {
+  const std::string& words = options_.start.catalogue->launch.config_echo;
+  const size_t get = words.find("GET /");
+  const auto body = get == std::string::npos ? std::nullopt : server.get(target_of(std::string_view(words).substr(get)));
+  if (!body) return;
+  const std::filesystem::path log = started["log"].get<std::string>();
+  const std::string file = std::filesystem::path(log).replace_extension(".config").string();
+  if (write_file(file, *body)) started["config"] = {{"file", file}, {"hash", hash_of({*body})}};
+}
+
 Result<Validation> ServerTrials::validate(const KnobProfile& profile) {
   TEAPOT_TRY(const auto server, start(profile));
   Validation found;
@@ -114,7 +155,13 @@ Result<Validation> ServerTrials::validate(const KnobProfile& profile) {
     return found;
   };
   if (server->fault() != TrialFault::kNone) return take_fault();
-  found.version = server->version();
+  found.version = version_of(*server);
+  keep_configuration(*server, found.started);
+  const std::string& acceptance = options_.start.catalogue->launch.acceptance;
+  if (!acceptance.empty() && !ratio_in(acceptance)) {
+    found.notes.push_back(
+        fmt::format("acceptance '{}' is no ratio of two counters: it is guarded only where replies tell of their drafts", acceptance));
+  }
   const Counters before = counters(*server);
   Load gate;
   gate.requests = kFixedPrompts;
@@ -131,6 +178,11 @@ Result<Validation> ServerTrials::validate(const KnobProfile& profile) {
   sources.get = [&](const std::string& target) { return server->get(target); };
   sources.log = server->log();
   sources.grown = growth(before, counters(*server));
+  sources.grown["reply:draft_n"] = static_cast<double>(fixed->drafted);
+  sources.grown["reply:draft_n_accepted"] = static_cast<double>(fixed->accepted);
+  if (const auto model = options_.start.placeholders.find("model"); model != options_.start.placeholders.end()) {
+    sources.model = name_of_path(model->second);
+  }
   sources.process = [&](const std::string& file) { return server->process_file(file); };
   for (const auto& [knob, value] : server->resolved()) {
     found.evidence.push_back(look_for(*options_.start.catalogue->find(knob), value, sources));
@@ -139,12 +191,10 @@ Result<Validation> ServerTrials::validate(const KnobProfile& profile) {
 }
 
 void ServerTrials::count_drafts(const Counters& grown, Arm& arm) const {
-  const std::string& formula = options_.start.catalogue->launch.acceptance;
-  const size_t slash = formula.find('/');
+  const auto ratio = ratio_in(options_.start.catalogue->launch.acceptance);
   const bool told = std::ranges::any_of(arm.loads, [](const TurnFigures& load) { return load.drafted > 0; });
-  if (told || slash == std::string::npos) return;
-  const auto accepted = evaluate(std::string_view(formula).substr(0, slash), grown),
-             drafted = evaluate(std::string_view(formula).substr(slash + 1), grown);
+  if (told || !ratio) return;
+  const auto accepted = evaluate(ratio->above, grown), drafted = evaluate(ratio->below, grown);
   if (!accepted || !drafted || !*accepted || !*drafted || **drafted <= 0) return;
   arm.loads.front().drafted = static_cast<uint64_t>(**drafted);
   arm.loads.front().accepted = static_cast<uint64_t>(std::max(0.0, **accepted));
@@ -161,6 +211,7 @@ Result<Arm> ServerTrials::measure(const KnobProfile& profile, uint32_t set) {
     return arm;
   };
   if (server->fault() != TrialFault::kNone) return take_fault();
+  arm.version = version_of(*server);
   TEAPOT_TRY(const bool warm, warm_up(*server));
   if (!warm) return take_fault();
   Load probe;
@@ -194,7 +245,9 @@ Result<Arm> ServerTrials::measure(const KnobProfile& profile, uint32_t set) {
     figures->replies.clear();
     arm.loads.push_back(*std::move(figures));
   }
-  count_drafts(growth(before, counters(*server)), arm);
+  const Counters grown = growth(before, counters(*server));
+  count_drafts(grown, arm);
+  arm.counters = worth_keeping(grown, counters_named(*options_.start.catalogue));
   return arm;
 }
 

@@ -44,11 +44,16 @@ class ServerTrials : public Trials {
   Result<std::unique_ptr<StartedServer>> start(const KnobProfile& profile);
   Result<Arm> measure(const KnobProfile& profile, uint32_t set);
   Counters counters(const StartedServer& server) const;
+  // Of the page and of the command, as one text.
+  std::string version_of(const StartedServer& server) const;
+  // What the server says of its configuration goes beside its log, its hash to `started`.
+  void keep_configuration(const StartedServer& server, Json& started) const;
   void count_drafts(const Counters& grown, Arm& arm) const;
 
   ServerTrialsOptions options_;
   std::chrono::steady_clock::time_point begin_;
   uint32_t starts_ = 0, pairs_ = 0;
+  std::optional<std::string> told_by_command_;  // asked before the first start, while nothing else runs
 };
 
 }  // namespace teapot::workbench

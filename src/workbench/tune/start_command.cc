@@ -27,24 +27,6 @@ void for_placeholders(std::string_view text, F&& fn) {
   }
 }
 
-// {name} by what it stands for.
-Result<std::string> fill(std::string_view text, const Placeholders& placeholders) {
-  std::string out, missing;
-  size_t done = 0;
-  for_placeholders(text, [&](const std::string& name, size_t begin, size_t end) {
-    const auto at = placeholders.find(name);
-    if (at == placeholders.end()) {
-      missing = name;
-      return false;
-    }
-    out.append(text.substr(done, begin - done)).append(at->second);
-    done = end;
-    return true;
-  });
-  if (!missing.empty()) return fail(ErrorKind::kInvalid, "{}: nothing is given for {{{}}}", text, missing);
-  return out.append(text.substr(done));
-}
-
 // What JSON gets as it is, not as a string.
 bool is_literal(const Knob& knob, const std::string& text) {
   const auto at = std::ranges::find(knob.values, KnobValue(text));
@@ -59,7 +41,7 @@ class Builder {
 
   Result<StartCommand> build() {
     for (const auto& [name, value] : catalogue_.launch.env) {
-      TEAPOT_TRY(std::string text, fill(value, placeholders_));
+      TEAPOT_TRY(std::string text, fill_placeholders(value, placeholders_));
       command_.env.emplace_back(name, std::move(text));
     }
     for (const Knob& knob : catalogue_.knobs) {
@@ -68,7 +50,7 @@ class Builder {
     TEAPOT_TRY(const auto start, split_words(catalogue_.launch.start));
     command_.words = std::move(prefix_);
     for (const std::string& word : start) {
-      TEAPOT_TRY(std::string filled, fill(word, placeholders_));
+      TEAPOT_TRY(std::string filled, fill_placeholders(word, placeholders_));
       command_.words.push_back(std::move(filled));
     }
     for (const Option& option : options_) {
@@ -92,7 +74,7 @@ class Builder {
     const bool set = profile_.contains(knob.name) && value != knob.default_value();
     if (knob.set.kind == SetKind::kEnvironment) return add_variable(knob, value, set);
     if (!set || !value) return {};
-    TEAPOT_TRY(const std::string text, fill(*value, placeholders_));
+    TEAPOT_TRY(const std::string text, fill_placeholders(*value, placeholders_));
     const bool on = text == "true";
     switch (knob.set.kind) {
       case SetKind::kSwitch:
@@ -104,7 +86,7 @@ class Builder {
       case SetKind::kPrefix: {
         TEAPOT_TRY(const auto words, split_words(*value));
         for (const std::string& word : words) {
-          TEAPOT_TRY(prefix_.emplace_back(), fill(word, placeholders_));
+          TEAPOT_TRY(prefix_.emplace_back(), fill_placeholders(word, placeholders_));
         }
         return {};
       }
@@ -125,7 +107,7 @@ class Builder {
       if (before == command_.env.end()) command_.unset.push_back(knob.set.name);
       return {};
     }
-    TEAPOT_TRY(std::string text, fill(*value, placeholders_));
+    TEAPOT_TRY(std::string text, fill_placeholders(*value, placeholders_));
     std::erase(command_.unset, knob.set.name);
     if (before != command_.env.end()) {
       before->second = std::move(text);
@@ -190,7 +172,58 @@ Status check_value(const Knob& knob, const KnobValue& value) {
   return {};
 }
 
+// All that can have a placeholder.
+template <class F>
+void for_texts(const Catalogue& catalogue, F&& fn) {
+  fn(catalogue.launch.start);
+  for (const auto& [name, value] : catalogue.launch.env) fn(value);
+  for (const Knob& knob : catalogue.knobs) {
+    for (const KnobValue& value : knob.values) {
+      if (value) fn(*value);
+    }
+  }
+}
+
 }  // namespace
+
+Result<std::string> fill_placeholders(std::string_view text, const Placeholders& placeholders) {
+  std::string out, missing;
+  size_t done = 0;
+  for_placeholders(text, [&](const std::string& name, size_t begin, size_t end) {
+    const auto at = placeholders.find(name);
+    if (at == placeholders.end()) {
+      missing = name;
+      return false;
+    }
+    out.append(text.substr(done, begin - done)).append(at->second);
+    done = end;
+    return true;
+  });
+  if (!missing.empty()) return fail(ErrorKind::kInvalid, "{}: nothing is given for {{{}}}", text, missing);
+  return out.append(text.substr(done));
+}
+
+Status check_placeholders(const Catalogue& catalogue, const std::vector<std::string>& filled) {
+  std::vector<std::string> known;
+  for_texts(catalogue, [&](std::string_view text) {
+    for_placeholders(text, [&](const std::string& name, size_t, size_t) {
+      if (std::ranges::find(known, name) == known.end()) known.push_back(name);
+      return true;
+    });
+  });
+  if (std::ranges::find(known, "port") == known.end()) {
+    return fail(ErrorKind::kInvalid,
+                "the start command of {} is '{}'; expected {{port}} in it, where the server is told its port: --port {{port}}",
+                catalogue.server, catalogue.launch.start);
+  }
+  for (const std::string& name : filled) {
+    if (name == "port" || name == "port2") return fail(ErrorKind::kInvalid, "--fill: found {}=…; ports are chosen for each start", name);
+    if (std::ranges::find(known, name) == known.end()) {
+      return fail(ErrorKind::kInvalid, "--fill: nothing of the start command has {{{}}}; expected one of {}", name, fmt::join(known, ", "));
+    }
+  }
+  return {};
+}
 
 std::vector<std::string> missing_placeholders(const Launch& launch, const Placeholders& given) {
   std::vector<std::string> missing;

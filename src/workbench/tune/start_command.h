@@ -12,6 +12,12 @@ using Placeholders = std::map<std::string, std::string>;  // "model" -> what {mo
 // tune` or a start fills by itself are left out; {name} is made of {model}, so it asks for that.
 std::vector<std::string> missing_placeholders(const Launch& launch, const Placeholders& given);
 
+// {name} by what it stands for. kInvalid: one that is not given.
+Result<std::string> fill_placeholders(std::string_view text, const Placeholders& placeholders);
+
+// kInvalid: no {port} where the server could be told it, or a name of `filled` that nothing of the catalogue has.
+Status check_placeholders(const Catalogue& catalogue, const std::vector<std::string>& filled);
+
 struct StartCommand {
   std::vector<std::string> words;
   std::vector<std::pair<std::string, std::string>> env;  // launch.env, then the profile's

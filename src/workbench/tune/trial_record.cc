@@ -14,8 +14,20 @@ Json arm_json(const Arm& arm) {
   for (const TurnFigures& load : arm.loads) json["loads"].push_back(to_json(load));
   json["hash"] = arm.hash;
   if (arm.probe_ms) json["probe_ms"] = *arm.probe_ms;
+  if (!arm.version.empty()) json["version"] = arm.version;
+  if (!arm.counters.empty()) json["counters"] = arm.counters;
   json["started"] = arm.started;
   return json;
+}
+
+Result<Counters> parse_counts(const Json& json) {
+  if (!json.is_object()) return fail(ErrorKind::kInvalid, "counters: {}; expected an object", json.type_name());
+  Counters counters;
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_number()) return fail(ErrorKind::kInvalid, "counters: {}: {}; expected a number", name, value.type_name());
+    counters[name] = value.get<double>();
+  }
+  return counters;
 }
 
 Result<Arm> parse_arm(const Json& json) {
@@ -33,6 +45,12 @@ Result<Arm> parse_arm(const Json& json) {
   TEAPOT_TRY(arm.hash, text_field(json, "hash"));
   if (json.contains("probe_ms")) {
     TEAPOT_TRY(arm.probe_ms, number_field(json, "probe_ms"));
+  }
+  if (json.contains("version")) {
+    TEAPOT_TRY(arm.version, text_field(json, "version"));
+  }
+  if (json.contains("counters")) {
+    TEAPOT_TRY(arm.counters, parse_counts(json["counters"]));
   }
   if (json.contains("started")) arm.started = json["started"];
   return arm;
@@ -73,6 +91,7 @@ Json to_json(const Validation& validation) {
     json["evidence"].push_back(
         {{"knob", evidence.knob}, {"seen", kSeenNames[static_cast<size_t>(evidence.seen)]}, {"what", evidence.what}});
   }
+  if (!validation.notes.empty()) json["notes"] = validation.notes;
   return json;
 }
 
@@ -103,6 +122,9 @@ Result<Validation> parse_validation(const Json& json) {
     return fail(ErrorKind::kInvalid, "replies: expected an array of texts");
   }
   for (const Json& reply : *replies) validation.replies.push_back(reply.get<std::string>());
+  if (const Json notes = json.value("notes", Json::array()); notes.is_array()) {
+    for (const Json& note : notes) validation.notes.push_back(note.is_string() ? note.get<std::string>() : dump_json(note));
+  }
   TEAPOT_TRY(const Json* evidence, find_field(json, "evidence"));
   if (!evidence->is_array()) return fail(ErrorKind::kInvalid, "evidence: {}; expected an array", evidence->type_name());
   for (const Json& each : *evidence) {

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "workbench/bench/turn_figures.h"
 #include "workbench/tune/condition.h"
+#include "workbench/tune/counters.h"
 
 namespace teapot::workbench {
 
@@ -43,7 +44,9 @@ struct Validation {
   double start_s = 0;                // until it was ready
   std::vector<std::string> replies;  // [fixed prompts], greedy
   std::vector<Evidence> evidence;    // of the knobs that differ from their defaults
-  Json started;                      // {"args", "env", "log"}: for the reader of the ledger
+  std::vector<std::string> notes;    // what could not be asked of this server, and so is not guarded
+  // {"args", "env", "log"}, and {"config": {"file", "hash"}} where it shows its configuration: for the reader of the ledger.
+  Json started;
 };
 
 // One start under all loads.
@@ -54,6 +57,8 @@ struct Arm {
   std::vector<TurnFigures> loads;  // [parallel]; fewer with a fault
   std::string hash;                // of all replies under the load of fewest users, hexadecimal; empty: none
   std::optional<double> probe_ms;  // TPOT of one small request that is the same in all pairs
+  std::string version;             // as the server tells it; empty: not told, or an older ledger
+  Counters counters;               // of the server, by how much they grew under the loads: those worth keeping
   Json started;
 };
 

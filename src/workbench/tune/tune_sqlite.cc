@@ -15,6 +15,10 @@ CREATE TABLE trials(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, first TEXT, prom
 CREATE TABLE loads(trial INTEGER NOT NULL REFERENCES trials(id), arm TEXT NOT NULL, parallel INTEGER NOT NULL, tpot_ms REAL NOT NULL,
   ttft_ms REAL NOT NULL, requests INTEGER NOT NULL, failed INTEGER NOT NULL, drafted INTEGER NOT NULL, accepted INTEGER NOT NULL,
   PRIMARY KEY(trial, arm, parallel)) WITHOUT ROWID;
+CREATE TABLE starts(trial INTEGER NOT NULL REFERENCES trials(id), arm TEXT NOT NULL, start_s REAL NOT NULL, fault TEXT NOT NULL,
+  version TEXT, PRIMARY KEY(trial, arm)) WITHOUT ROWID;
+CREATE TABLE counters(trial INTEGER NOT NULL REFERENCES trials(id), arm TEXT NOT NULL, name TEXT NOT NULL, growth REAL NOT NULL,
+  PRIMARY KEY(trial, arm, name)) WITHOUT ROWID;
 CREATE TABLE verdicts(number INTEGER PRIMARY KEY, knob TEXT NOT NULL, value TEXT, verdict TEXT NOT NULL, phase TEXT NOT NULL,
   change_percent REAL, pairs INTEGER NOT NULL, adopted INTEGER NOT NULL, reason TEXT NOT NULL);
 )";
@@ -24,12 +28,23 @@ std::string text_of(const Json& line, const char* field) {
   return found != line.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-void write_loads(SqliteWriter& writer, const SqliteWriter::Statement& loads, int64_t trial, const char* name, const Arm& arm,
-                 const std::vector<uint32_t>& parallel) {
+struct ArmTables {
+  SqliteWriter::Statement loads, starts, counters;
+};
+
+void write_start(SqliteWriter& writer, const ArmTables& tables, int64_t trial, std::string_view arm, double start_s, TrialFault fault,
+                 const std::string& version) {
+  writer.insert(tables.starts, trial, arm, start_s, kTrialFaultNames[static_cast<size_t>(fault)], std::string_view(version));
+}
+
+void write_arm(SqliteWriter& writer, const ArmTables& tables, int64_t trial, std::string_view name, const Arm& arm,
+               const std::vector<uint32_t>& parallel) {
+  write_start(writer, tables, trial, name, arm.start_s, arm.fault, arm.version);
+  for (const auto& [counter, growth] : arm.counters) writer.insert(tables.counters, trial, name, std::string_view(counter), growth);
   for (size_t i = 0; i < arm.loads.size() && i < parallel.size(); ++i) {
     const TurnFigures& load = arm.loads[i];
-    writer.insert(loads, trial, std::string_view(name), int64_t{parallel[i]}, load.tpot_ms, load.ttft_ms, int64_t{load.requests},
-                  int64_t{load.failed}, static_cast<int64_t>(load.drafted), static_cast<int64_t>(load.accepted));
+    writer.insert(tables.loads, trial, name, int64_t{parallel[i]}, load.tpot_ms, load.ttft_ms, int64_t{load.requests}, int64_t{load.failed},
+                  static_cast<int64_t>(load.drafted), static_cast<int64_t>(load.accepted));
   }
 }
 
@@ -39,7 +54,9 @@ Status write_rows(const TuneSession& session, const std::string& path) {
   writer.run(kSchema);
   const auto sessions = writer.prepare("INSERT INTO session VALUES(?, ?)");
   const auto trials = writer.prepare("INSERT INTO trials VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  const auto loads = writer.prepare("INSERT INTO loads VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const ArmTables tables = {writer.prepare("INSERT INTO loads VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                            writer.prepare("INSERT INTO starts VALUES(?, ?, ?, ?, ?)"),
+                            writer.prepare("INSERT INTO counters VALUES(?, ?, ?, ?)")};
   const auto verdicts = writer.prepare("INSERT INTO verdicts VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
   writer.insert(sessions, std::string_view(dump_json(to_json(session.settings))), std::string_view(dump_json(result)));
   const std::vector<uint32_t>& parallel = session.settings.search.parallel;
@@ -55,10 +72,14 @@ Status write_rows(const TuneSession& session, const std::string& path) {
                   OrNull{.known = numbered, .value = numbered ? prompts->get<int64_t>() : 0}, std::string_view(text_of(line, "at")),
                   elapsed != line.end() && elapsed->is_number() ? elapsed->get<double>() : 0.0, std::string_view(text_of(line, "host")),
                   std::string_view(dump_json(ask)), std::string_view(dump_json(answer)));
-    if (!pair) continue;
+    if (!pair) {
+      TEAPOT_TRY(const Validation validation, parse_validation(answer));
+      write_start(writer, tables, id, "", validation.start_s, validation.fault, validation.version);
+      continue;
+    }
     TEAPOT_TRY(const PairOutcome outcome, parse_pair_outcome(answer, parallel));
-    write_loads(writer, loads, id, "a", outcome.a, parallel);
-    write_loads(writer, loads, id, "b", outcome.b, parallel);
+    write_arm(writer, tables, id, "a", outcome.a, parallel);
+    write_arm(writer, tables, id, "b", outcome.b, parallel);
   }
   for (size_t i = 0; i < session.result.verdicts.size(); ++i) {
     const MoveVerdict& verdict = session.result.verdicts[i];
