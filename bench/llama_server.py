@@ -61,6 +61,7 @@ def main():
     params.no_extra_bufts = not args.repack
     params.cont_batching, params.kv_unified, params.warmup = args.cont_batching, args.kv_unified, args.warmup
     params.endpoint_metrics = True
+    params.verbosity = 4  # with what the catalogue looks for
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     server = llama.Server(params)
     print(f"listening on {server.listening_address}", file=sys.stderr, flush=True)

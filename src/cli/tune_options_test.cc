@@ -37,6 +37,7 @@ TEST(TuneOptions, NumbersThatMakeNoSenseAreNamed) {
   TuneArguments sound;
   sound.out = "out";
   sound.start = "serve --port {port}";
+  sound.fill = {"devices=0"};
   EXPECT_EQ(fault(sound), "");
   const auto expect_fault = [&](std::string TuneArguments::* option, const std::string& text, const std::string& name) {
     TuneArguments arguments = sound;

@@ -73,6 +73,7 @@ Status Search::look_at_base() {
   const Validation* second = &starts_.remember(base_, std::move(again));
   result_.version = second->version;
   result_.start_s = second->start_s;
+  result_.warnings.insert(result_.warnings.end(), second->notes.begin(), second->notes.end());
   if (!catalogue_.version.empty() && second->version.find(catalogue_.version) == std::string::npos) {
     result_.warnings.push_back(
         fmt::format("the catalogue is of {} {}; the server says '{}'", catalogue_.server, catalogue_.version, second->version));
