@@ -62,8 +62,8 @@ Status profile(const Arguments& arguments) {
   TEAPOT_CHECK(make_folder(folder));
   auto backend = load_backend(arguments.model, arguments.profile.load.drafts);
   if (!backend) {
-    std::error_code kept;
-    std::filesystem::remove(folder, kept);  // only if it is empty
+    std::error_code not_empty;
+    std::filesystem::remove(folder, not_empty);
     return std::unexpected(std::move(backend).error());
   }
   const LoadedBackend loaded = *std::move(backend);

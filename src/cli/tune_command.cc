@@ -1,7 +1,6 @@
 // teapot tune: which settings of a server make it faster, measured.
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -25,18 +24,13 @@ std::string time_left(const workbench::SearchResult& so_far) {
   return seconds < 90 ? fmt::format(", at most {:.0f} s left", seconds) : fmt::format(", at most {:.0f} min left", seconds / 60);
 }
 
-Status print(const std::string& text) {
-  const bool good = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return good ? Status() : fail(ErrorKind::kIo, "the answer cannot be written");
-}
-
 Status print_session(const workbench::TuneSession& session, bool json) {
-  if (!json) return print(to_text(session, isatty(STDOUT_FILENO) == 1));
+  if (!json) return write_out(to_text(session, isatty(STDOUT_FILENO) == 1));
   TEAPOT_TRY(const Json result, workbench::result_json(session));
-  return print(dump_json(result) + "\n");
+  return write_out(dump_json(result) + "\n");
 }
 
-Status print_folder(const workbench::TuneSession& session) { return print("  reports    " + session.folder + "\n"); }
+Status print_folder(const workbench::TuneSession& session) { return write_out("  reports    " + session.folder + "\n"); }
 
 Result<int> go_on(const std::string& folder, bool json) {
   const InterruptWatch interrupt;
@@ -95,14 +89,14 @@ Status show(const Shown& shown) {
 Status write_reports(const Shown& shown) {
   TEAPOT_TRY(const workbench::TuneSession session, workbench::read_session(shown.folder));
   TEAPOT_CHECK(workbench::write_tune_reports(session));
-  return print(fmt::format("{0}/report.html\n{0}/result.json\n{0}/ledger.sqlite\n", shown.folder));
+  return write_out(fmt::format("{0}/report.html\n{0}/result.json\n{0}/ledger.sqlite\n", shown.folder));
 }
 
 Status write_scripts(const Shown& shown) {
   TEAPOT_TRY(const workbench::TuneSession session, workbench::read_session(shown.folder));
   TEAPOT_TRY(const std::vector<std::string> files, workbench::export_profiles(session, shown.port));
   if (session.result.confirmed() == nullptr) log::warn("{}: winner.sh starts the base", claim_text(session.result));
-  return print(fmt::format("{}\n", fmt::join(files, "\n")));
+  return write_out(fmt::format("{}\n", fmt::join(files, "\n")));
 }
 
 Status why(const Shown& shown) {
@@ -119,7 +113,7 @@ Status why(const Shown& shown) {
   }
   const workbench::Knob* knob = session.catalogue.find(shown.knob);
   if (knob == nullptr) return fail(ErrorKind::kNotFound, "{}", session.catalogue.no_knob(shown.knob));
-  return print(workbench::why_text(session.catalogue, *knob, shown.folder.empty() ? nullptr : &session));
+  return write_out(workbench::why_text(session.catalogue, *knob, shown.folder.empty() ? nullptr : &session));
 }
 
 // A subcommand on the folder of a session.

@@ -75,8 +75,9 @@ inline double simulate(const SimulatedCosts& costs, const SimulatedChance& chanc
     double drafts_ms = 0;
     for (const uint32_t count : together) {
       if (count == 0) continue;
-      drafts_ms += costs.draft.ms(count) * speed;
-      draft.observe(count, costs.draft.ms(count) * speed);
+      const double draft_ms = costs.draft.ms(count) * speed;
+      drafts_ms += draft_ms;
+      if (host) draft.observe(count, draft_ms);
     }
     ms += step_ms + drafts_ms;
     if (!host) continue;

@@ -54,11 +54,12 @@ void StepCost::observe(uint32_t rows, double ms) {
     if (ms_[end] == 0) return;  // nothing is known yet
   }
   const double seen = std::clamp(ms / this->ms(rows), 1 / kFar, kFar);
+  // Half of it is all nodes', the other half that of these.
   const double common = std::pow(seen, kWeight / 2);
   for (double& node_ms : ms_) node_ms *= common;
   const double expected = this->ms(rows);
   const double error = (seen / common - 1) * expected / 2;
-  // Both ends move so that the point between them moves by kWeight of the error.
+  // Both ends move so that the point between them moves by kWeight of it.
   const double norm = (1 - share) * (1 - share) + share * share;
   const auto move = [&](size_t end, double part) { ms_[end] = std::max(ms_[end] + kWeight * error * part / norm, 1e-6); };
   move(node, 1 - share);

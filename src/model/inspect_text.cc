@@ -106,9 +106,8 @@ class Writer {
       line("MTP", "{} layer{}", mtp.at("layers").get<uint64_t>(), mtp.at("layers") == 1 ? "" : "s");
       const auto bytes = [](const Json& count) { return size_text(count.get<uint64_t>()); };
       line("speculation",
-           "per sequence {} of hidden states and {} (drafts up to 4 tokens) or {} (up to 8) of log and windows, of which a row that is "
-           "verified writes {} and, once it is accepted, "
-           "has them read again; per token {} of KV",
+           "per sequence {} of hidden states and {} (drafts up to 4 tokens) or {} (up to 8) of log and windows, of which a "
+           "row that is verified writes {} and, once it is accepted, has them read again; per token {} of KV",
            bytes(mtp.at("hidden_bytes_per_sequence")), bytes(mtp.at("log_bytes_per_sequence").at("4")),
            bytes(mtp.at("log_bytes_per_sequence").at("8")), bytes(mtp.at("log_bytes_per_row")), bytes(mtp.at("kv_bytes_per_token_f16")));
     } else {

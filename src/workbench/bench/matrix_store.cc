@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "workbench/bench/matrix_cell.h"
+#include "workbench/whole_file.h"
 
 namespace teapot::workbench {
 namespace {
@@ -51,13 +52,7 @@ Status save_cell(const MatrixPlan& plan, const CellResult& result, const std::st
                   {"figures", std::move(figures)},
                   {"warnings", result.warnings},
                   {"folder", result.folder}};
-  const fs::path path = cell_path(plan, result.cell, dir);
-  const std::string part = path.string() + ".part";
-  TEAPOT_CHECK(write_file(part, dump_json(json) + "\n"));
-  std::error_code error;
-  fs::rename(part, path, error);
-  if (error) return fail(ErrorKind::kIo, "{}: cannot be made: {}", path.string(), error.message());
-  return {};
+  return write_whole_file(cell_path(plan, result.cell, dir), dump_json(json) + "\n");
 }
 
 std::optional<CellResult> load_cell(const MatrixPlan& plan, const MatrixCell& cell, const std::string& dir, std::string& note) {

@@ -6,6 +6,10 @@
 
 namespace teapot::workbench {
 
+double PairedFigures::percent() const { return 100 * std::expm1(mean); }
+double PairedFigures::low_percent() const { return 100 * std::expm1(mean - half_width); }
+double PairedFigures::high_percent() const { return 100 * std::expm1(mean + half_width); }
+
 PairedFigures PairedFigures::of(std::span<const double> differences, double alpha) {
   PairedFigures result;
   result.pairs = static_cast<uint32_t>(differences.size());

@@ -14,6 +14,11 @@ struct PairedFigures {
                           // was stopped at a good moment; infinite for fewer than two pairs
   double lag1 = 0;  // correlation of each difference with the one before: nothing here holds if it is far from 0; 0 where all are equal
 
+  // Of differences of logarithms: the mean and the ends of the interval, as changes.
+  double percent() const;
+  double low_percent() const;
+  double high_percent() const;
+
   // 0 < alpha < 1.
   static PairedFigures of(std::span<const double> differences, double alpha);
 };

@@ -5,18 +5,13 @@
 #include <optional>
 
 #include "workbench/tune/counters.h"
+#include "workbench/tune/value_text.h"
 
 namespace teapot::workbench {
 namespace {
 
 constexpr std::string_view kProcess = "/proc/PID/", kAbsent = " must be absent", kNextClause = "; ", kReply = "reply:";
 constexpr std::array<std::string_view, 6> kFiles = {"maps", "numa_maps", "smaps_rollup", "status", "task/*/status", "limits"};
-
-std::string_view trim(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 std::optional<PageForm> page_form(std::string_view what) {
   if (what.starts_with("GET ")) what.remove_prefix(4);
@@ -44,9 +39,9 @@ std::optional<CountForm> count_form(std::string_view what) {
   }
   if (const size_t equals = what.find(" = "); form.expect == Expect::kShown && equals != what.npos) {
     formula = what.substr(0, equals);
-    form.expect = trim(what.substr(equals + 3)) == "0" ? Expect::kNothing : Expect::kSomething;
+    form.expect = trimmed(what.substr(equals + 3)) == "0" ? Expect::kNothing : Expect::kSomething;
   }
-  form.formula = trim(formula);
+  form.formula = trimmed(formula);
   if (!is_formula(form.formula)) return std::nullopt;
   return form;
 }
@@ -75,7 +70,7 @@ Result<std::vector<CheckForm>> log_forms(std::string_view what) {
       const std::string_view phrase = what.substr(at + 1, close - at - 1);
       at = close + 1;
       // Cut where it has dots for something that differs.
-      const std::string_view text = trim(phrase.substr(0, phrase.find("..")));
+      const std::string_view text = trimmed(phrase.substr(0, phrase.find("..")));
       if (!text.empty()) forms.emplace_back(TextForm{"", std::string(text), what.substr(at).starts_with(kAbsent)});
       continue;
     }
@@ -97,11 +92,11 @@ Result<std::optional<CheckForm>> process_form(std::string_view clause) {
   const size_t blank = std::min(clause.find(' '), clause.size());
   const std::string file(clause.substr(0, blank));
   if (std::ranges::find(kFiles, file) == kFiles.end()) return std::nullopt;
-  const std::string_view rest = trim(clause.substr(blank));
+  const std::string_view rest = trimmed(clause.substr(blank));
   constexpr std::array<std::pair<std::string_view, bool>, 2> kWords = {{{"names ", false}, {"lacks ", true}}};
   for (const auto& [word, absent] : kWords) {
     if (!rest.starts_with(word)) continue;
-    const std::string_view text = trim(rest.substr(word.size()));
+    const std::string_view text = trimmed(rest.substr(word.size()));
     if (text.empty() || text.find(' ') != text.npos) return std::nullopt;
     return TextForm{file, std::string(text), absent};
   }
@@ -112,7 +107,7 @@ Result<std::optional<CheckForm>> process_form(std::string_view clause) {
     return PatternForm{file, found->pattern, rest.substr(found->size).starts_with(kAbsent)};
   }
   constexpr std::string_view kEqual = " = {value}";
-  if (rest.ends_with(kEqual)) return FieldForm{file, std::string(trim(rest.substr(0, rest.size() - kEqual.size())))};
+  if (rest.ends_with(kEqual)) return FieldForm{file, std::string(trimmed(rest.substr(0, rest.size() - kEqual.size())))};
   auto count = count_form(rest);
   if (!count || count->expect == CountForm::Expect::kShown) return std::nullopt;
   count->file = file;
@@ -123,7 +118,7 @@ Result<std::vector<CheckForm>> process_forms(std::string_view what) {
   std::vector<CheckForm> forms;
   while (!what.empty()) {
     const size_t end = std::min(what.find(kNextClause), what.size());
-    TEAPOT_TRY(auto form, process_form(trim(what.substr(0, end))));
+    TEAPOT_TRY(auto form, process_form(trimmed(what.substr(0, end))));
     if (form) forms.push_back(*std::move(form));
     what.remove_prefix(std::min(end + kNextClause.size(), what.size()));
   }

@@ -6,6 +6,8 @@
 #include <array>
 #include <memory>
 
+#include "workbench/tune/value_text.h"
+
 namespace teapot::workbench {
 namespace {
 
@@ -47,12 +49,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string value_expression(std::string_view value) {
-  for (const std::string_view yes : {"true", "on", "yes", "enabled"}) {
-    if (value == yes) return "(?i:1|true|on|yes|enabled)";
-  }
-  for (const std::string_view no : {"false", "off", "no", "disabled"}) {
-    if (value == no) return "(?i:0|false|off|no|disabled)";
-  }
+  if (const auto yes = yes_or_no(value)) return *yes ? "(?i:1|true|on|yes|enabled)" : "(?i:0|false|off|no|disabled)";
   const size_t dot = value.find('.');
   const bool decimal = dot != value.npos && dot + 1 < value.size() && value.find_first_not_of("0123456789", dot + 1) == value.npos &&
                        value.substr(0, dot).find_first_not_of("-0123456789") == value.npos;

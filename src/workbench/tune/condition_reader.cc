@@ -8,12 +8,6 @@
 namespace teapot::workbench {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 struct Operator {
   std::string_view text;
   Relation relation;

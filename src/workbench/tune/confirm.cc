@@ -56,8 +56,7 @@ Result<std::optional<Confirmation>> confirm_once(const Confirming& confirming, c
 }  // namespace
 
 std::string change_text(const PairedFigures& figures) {
-  return fmt::format("{:+.2f} % ({:+.2f} to {:+.2f})", 100 * std::expm1(figures.mean), 100 * std::expm1(figures.mean - figures.half_width),
-                     100 * std::expm1(figures.mean + figures.half_width));
+  return fmt::format("{:+.2f} % ({:+.2f} to {:+.2f})", figures.percent(), figures.low_percent(), figures.high_percent());
 }
 
 Status confirm(const Catalogue& catalogue, const SearchOptions& options, PairMeter& meter, const std::vector<Adopted>& adopted,

@@ -3,17 +3,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "workbench/tune/value_text.h"
+
 namespace teapot::workbench {
 namespace {
 
 bool is_name(char c) { return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || c == ':'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
 
 // As a word of its own.
 bool names(std::string_view text, std::string_view name) {
@@ -114,7 +109,7 @@ Counters parse_counters(std::string_view text) {
   Counters counters;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    const std::string_view line = trimmed(text.substr(0, end));
+    const std::string_view line = trimmed(text.substr(0, end), " \r");
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
     size_t name_end = 0;
     while (name_end < line.size() && is_name(line[name_end])) ++name_end;

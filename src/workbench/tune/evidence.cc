@@ -8,6 +8,7 @@
 #include "workbench/tune/check_form.h"
 #include "workbench/tune/process_fields.h"
 #include "workbench/tune/shell_words.h"
+#include "workbench/tune/value_text.h"
 
 namespace teapot::workbench {
 namespace {
@@ -28,12 +29,7 @@ std::string lower(std::string_view text) {
 // "on" is "true" is "1".
 std::string plain(std::string_view text) {
   std::string word = lower(text);
-  for (const std::string_view yes : {"true", "on", "yes", "enabled"}) {
-    if (word == yes) return "1";
-  }
-  for (const std::string_view no : {"false", "off", "no", "disabled"}) {
-    if (word == no) return "0";
-  }
+  if (const auto yes = yes_or_no(word)) return *yes ? "1" : "0";
   double number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error == std::errc{} && end == word.data() + word.size()) return fmt::format("{}", number);

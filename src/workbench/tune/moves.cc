@@ -1,11 +1,11 @@
 #include "workbench/tune/moves.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <tuple>
 
 #include "workbench/tune/meaning.h"
+#include "workbench/tune/value_text.h"
 
 namespace teapot::workbench {
 namespace {
@@ -21,13 +21,7 @@ double expected_gain(const Knob& knob) {
 
 bool named(const SearchOptions& options, const Knob& knob) { return std::ranges::find(options.knobs, knob.name) != options.knobs.end(); }
 
-std::optional<double> number_of(const KnobValue& value) {
-  double number = 0;
-  if (!value) return std::nullopt;
-  const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
-  if (error != std::errc{} || end != value->data() + value->size()) return std::nullopt;
-  return number;
-}
+std::optional<double> number_of(const KnobValue& value) { return value ? number_in(*value) : std::nullopt; }
 
 }  // namespace
 

@@ -6,21 +6,17 @@
 #include <ranges>
 #include <set>
 
+#include "workbench/tune/value_text.h"
+
 namespace teapot::workbench {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
 
 template <class F>
 void for_fields(std::string_view text, const F& fn) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
-    if (const size_t colon = line.find(':'); colon != line.npos) fn(line.substr(0, colon), trim(line.substr(colon + 1)));
+    if (const size_t colon = line.find(':'); colon != line.npos) fn(line.substr(0, colon), trimmed(line.substr(colon + 1), " \t"));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }

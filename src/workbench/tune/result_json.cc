@@ -40,9 +40,7 @@ Json verdict_json(const MoveVerdict& verdict) {
 }
 
 Json change_json(const PairedFigures& figures) {
-  return {{"change_percent", 100 * std::expm1(figures.mean)},
-          {"low", 100 * std::expm1(figures.mean - figures.half_width)},
-          {"high", 100 * std::expm1(figures.mean + figures.half_width)}};
+  return {{"change_percent", figures.percent()}, {"low", figures.low_percent()}, {"high", figures.high_percent()}};
 }
 
 Json confirmation_json(const Confirmation& confirmation, const std::vector<uint32_t>& parallel) {
@@ -86,7 +84,7 @@ Result<Json> result_json(const TuneSession& session) {
   json["load_text_gate"] = result.load_text_gate;
   json["a_against_a"] = {{"pairs", result.null.pairs},
                          {"sd_percent", 100 * result.null.sd},
-                         {"mean_percent", 100 * std::expm1(result.null.mean)},
+                         {"mean_percent", result.null.percent()},
                          {"lag1", result.null.lag1}};
   json["smallest_gain_percent"] = result.smallest_gain ? Json(100 * *result.smallest_gain) : Json();
   json["pairs"] = result.pairs;

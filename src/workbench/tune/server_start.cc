@@ -15,6 +15,7 @@
 #include "workbench/bench/http_get.h"
 #include "workbench/bench/server_facts.h"
 #include "workbench/tune/server_version.h"
+#include "workbench/tune/value_text.h"
 
 namespace teapot::workbench {
 namespace {
@@ -48,8 +49,6 @@ Result<std::array<uint16_t, 2>> free_ports() {
   if (error != 0) return fail(ErrorKind::kIo, "a free port: {}", std::strerror(error));
   return ports;
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Files of /proc have no size.
 std::optional<std::string> content_of(const std::string& path) {

@@ -9,6 +9,7 @@
 #include "workbench/bench/child_process.h"
 #include "workbench/tune/server_start.h"
 #include "workbench/tune/shell_words.h"
+#include "workbench/tune/value_text.h"
 
 namespace teapot::workbench {
 namespace {
@@ -17,7 +18,6 @@ constexpr std::chrono::seconds kAnswer{20};
 constexpr std::chrono::milliseconds kPoll{20};
 constexpr size_t kShortestHash = 7;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 bool is_word(char c) { return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '.'; }
 

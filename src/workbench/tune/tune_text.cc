@@ -50,8 +50,7 @@ std::string claim_text(const SearchResult& result) {
   }
   const PairedFigures& pairs = confirmed->pairs;
   return fmt::format("confirmed on fresh prompts: {:+.2f} % ({:+.2f} to {:+.2f}, Student's t over {} pairs that were fixed beforehand)",
-                     100 * std::expm1(pairs.mean), 100 * std::expm1(pairs.mean - pairs.half_width),
-                     100 * std::expm1(pairs.mean + pairs.half_width), pairs.pairs);
+                     pairs.percent(), pairs.low_percent(), pairs.high_percent(), pairs.pairs);
 }
 
 std::vector<std::pair<std::string, std::string>> confirmed_rows(const Confirmation& confirmation, const std::vector<uint32_t>& parallel) {
@@ -99,7 +98,7 @@ std::string to_text(const TuneSession& session, bool color) {
   out += "\n";
   if (result.null.pairs > 0) {
     out += wrap("  A with A  ", fmt::format("{} pairs, {:+.2f} %, sd of a pair {:.2f} %, lag-1 {:.2f}", result.null.pairs,
-                                            100 * std::expm1(result.null.mean), 100 * result.null.sd, result.null.lag1));
+                                            result.null.percent(), 100 * result.null.sd, result.null.lag1));
   }
   if (result.smallest_gain) {
     out += wrap("  limits    ",

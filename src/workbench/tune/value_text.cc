@@ -1,5 +1,7 @@
 #include "workbench/tune/value_text.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -23,6 +25,19 @@ void each_reference(std::string_view text, const Found& found) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  const size_t first = text.find_first_not_of(blanks);
+  if (first == text.npos) return text.substr(text.size());
+  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+}
+
+std::optional<bool> yes_or_no(std::string_view word) {
+  constexpr std::array<std::string_view, 4> kYes = {"true", "on", "yes", "enabled"}, kNo = {"false", "off", "no", "disabled"};
+  if (std::ranges::find(kYes, word) != kYes.end()) return true;
+  if (std::ranges::find(kNo, word) != kNo.end()) return false;
+  return std::nullopt;
+}
 
 std::optional<double> number_in(std::string_view text) {
   double value = 0;

@@ -12,8 +12,14 @@
 
 namespace teapot::workbench {
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// Without these at either end.
+std::string_view trimmed(std::string_view text, std::string_view blanks = " ");
+
 // The whole text as a number. Nothing: it is none.
 std::optional<double> number_in(std::string_view text);
+// "true", "on", "yes", "enabled", or their contraries. Nothing: neither.
+std::optional<bool> yes_or_no(std::string_view word);
 
 // Names behind the "@" that begin the text or a word of it: "taskset -c @physical_core_list" has one.
 std::vector<std::string> references_in(std::string_view text);
