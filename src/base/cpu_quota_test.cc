@@ -4,23 +4,20 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 
 namespace teapot {
 namespace {
 
-class MadeUpGroups : public testing::Test {
+class MadeUpGroups : public ::testing::Test {
  protected:
-  MadeUpGroups() : root_(std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    std::filesystem::remove_all(root_);
-  }
-  ~MadeUpGroups() override { std::filesystem::remove_all(root_); }
-
   void write(const std::string& path, const std::string& text) {
     std::filesystem::create_directories((root_ / path).parent_path());
     ASSERT_TRUE(write_file(root_ / path, text));
   }
 
-  std::filesystem::path root_;
+  testing::TemporaryFolder folder_;
+  std::filesystem::path root_ = folder_.path();
 };
 
 TEST_F(MadeUpGroups, NoGroupsNoQuota) { EXPECT_FALSE(read_cpu_quota(root_).has_value()); }

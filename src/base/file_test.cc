@@ -2,37 +2,26 @@
 
 #include <sys/stat.h>
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include "temporary_folder.h"
 
 namespace teapot {
 namespace {
 
 class FileTest : public ::testing::Test {
  protected:
-  FileTest() {
-    std::string path = (std::filesystem::temp_directory_path() / "teapot_test_XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) ADD_FAILURE() << "no temporary folder " << path;
-    folder_ = path;
-  }
-  ~FileTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  std::string place(const char* name) const { return (folder_ / name).string(); }
-
-  std::filesystem::path folder_;
+  testing::TemporaryFolder folder_;
 };
 
 TEST_F(FileTest, WhatIsWrittenIsRead) {
   const std::string bytes("a\0b\n", 4);
-  ASSERT_TRUE(write_file(place("x"), bytes));
-  EXPECT_EQ(*read_file(place("x")), bytes);
-  const auto mapped = MappedFile::open(place("x"));
+  ASSERT_TRUE(write_file(folder_ / "x", bytes));
+  EXPECT_EQ(*read_file(folder_ / "x"), bytes);
+  const auto mapped = MappedFile::open(folder_ / "x");
   ASSERT_TRUE(mapped);
   EXPECT_EQ(mapped->bytes().size(), 4u);
 }
@@ -52,8 +41,8 @@ TEST_F(FileTest, PagesThatAreLetGoAreReadAgainWhenTouched) {
   constexpr size_t kPages = 256;
   std::string bytes(kPages * 4096, 'x');
   bytes.back() = 'y';
-  ASSERT_TRUE(write_file(place("pages"), bytes));
-  const auto mapped = MappedFile::open(place("pages"));
+  ASSERT_TRUE(write_file(folder_ / "pages", bytes));
+  const auto mapped = MappedFile::open(folder_ / "pages");
   ASSERT_TRUE(mapped);
   const auto all = mapped->bytes();
   EXPECT_EQ(std::ranges::count(all, std::byte{'x'}), static_cast<std::ptrdiff_t>(bytes.size() - 1));
@@ -65,20 +54,20 @@ TEST_F(FileTest, PagesThatAreLetGoAreReadAgainWhenTouched) {
 }
 
 TEST_F(FileTest, WhatIsNoRegularFileIsRefusedAtOnce) {
-  ASSERT_EQ(mkfifo(place("pipe").c_str(), 0600), 0);
-  for (const std::string& path : {place("pipe"), folder_.string(), std::string("/dev/null")}) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const std::string& path : {folder_ / "pipe", folder_.path(), std::string("/dev/null")}) {
     for (const Error& error : {read_file(path).error(), MappedFile::open(path).error()}) {
       EXPECT_EQ(error.message, path + ": not a regular file");
     }
   }
-  EXPECT_EQ(read_file(place("none")).error().kind, ErrorKind::kNotFound);
-  EXPECT_EQ(MappedFile::open(place("none")).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(read_file(folder_ / "none").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(MappedFile::open(folder_ / "none").error().kind, ErrorKind::kNotFound);
 }
 
 TEST_F(FileTest, ASparseFileCostsNoMemory) {
-  ASSERT_TRUE(write_file(place("sparse"), ""));
-  std::filesystem::resize_file(place("sparse"), uintmax_t{1} << 40);
-  const auto text = read_file(place("sparse"));
+  ASSERT_TRUE(write_file(folder_ / "sparse", ""));
+  std::filesystem::resize_file(folder_ / "sparse", uintmax_t{1} << 40);
+  const auto text = read_file(folder_ / "sparse");
   ASSERT_FALSE(text);
   EXPECT_NE(text.error().message.find("1099511627776 bytes"), std::string::npos) << text.error().message;
 }

@@ -4,18 +4,15 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 
 namespace teapot {
 namespace {
 
 // A made-up /proc and /sys with 8 GB, 6 GB of them available.
-class MadeUpHost : public testing::Test {
+class MadeUpHost : public ::testing::Test {
  protected:
-  MadeUpHost() : root_(std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    std::filesystem::remove_all(root_);
-    write("proc/meminfo", "MemTotal:        8000000 kB\nMemFree:         1000000 kB\nMemAvailable:    6000000 kB\n");
-  }
-  ~MadeUpHost() override { std::filesystem::remove_all(root_); }
+  MadeUpHost() { write("proc/meminfo", "MemTotal:        8000000 kB\nMemFree:         1000000 kB\nMemAvailable:    6000000 kB\n"); }
 
   void write(const std::string& path, const std::string& text) {
     std::filesystem::create_directories((root_ / path).parent_path());
@@ -27,7 +24,8 @@ class MadeUpHost : public testing::Test {
     return status.value_or(MemoryStatus{});
   }
 
-  std::filesystem::path root_;
+  testing::TemporaryFolder folder_;
+  std::filesystem::path root_ = folder_.path();
 };
 
 TEST_F(MadeUpHost, WithoutControlGroupsIsTheHost) {

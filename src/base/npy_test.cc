@@ -1,21 +1,18 @@
 #include "base/npy.h"
 
 #include <array>
-#include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 
 namespace teapot {
 namespace {
 
-std::string temporary(const char* name) {
-  return (std::filesystem::temp_directory_path() / fmt::format("teapot_npy_test_{}_{}", getpid(), name)).string();
-}
-
 TEST(Npy, WhatIsWrittenIsReadBack) {
-  const std::string path = temporary("f32.npy");
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "f32.npy";
   const std::array<size_t, 2> shape = {2, 3};
   const std::array<float, 6> values = {1.5f, -2, 0, 3e-30f, 4, 5};
   ASSERT_TRUE(write_npy(path, shape, values));
@@ -26,22 +23,22 @@ TEST(Npy, WhatIsWrittenIsReadBack) {
   EXPECT_FALSE(read_npy_i32(path));
   const auto file = read_file(path);
   EXPECT_EQ((file->size() - values.size() * 4) % 64, 0u) << "the data must be aligned";
-  std::filesystem::remove(path);
 }
 
 TEST(Npy, IntegersAreReadBack) {
-  const std::string path = temporary("i32.npy");
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "i32.npy";
   const std::array<size_t, 1> shape = {3};
   const std::array<int32_t, 3> values = {-1, 0, 2'000'000'000};
   ASSERT_TRUE(write_npy(path, shape, values));
   const auto array = read_npy_i32(path);
   ASSERT_TRUE(array) << array.error().message;
   EXPECT_TRUE(std::equal(values.begin(), values.end(), array->values.begin(), array->values.end()));
-  std::filesystem::remove(path);
 }
 
 TEST(Npy, BrokenFilesAreErrors) {
-  const std::string path = temporary("bad.npy");
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "bad.npy";
   const std::string good_head("\x93NUMPY\x01\x00\x46\x00", 10);
   const auto dict = [](const std::string& shape) {
     std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }";
@@ -56,7 +53,6 @@ TEST(Npy, BrokenFilesAreErrors) {
     ASSERT_FALSE(array);
     EXPECT_TRUE(array.error().message.starts_with(path)) << array.error().message;
   }
-  std::filesystem::remove(path);
 }
 
 }  // namespace

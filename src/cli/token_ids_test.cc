@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <filesystem>
 
 #include "base/npy.h"
+#include "temporary_folder.h"
 
 namespace teapot::cli {
 namespace {
@@ -25,13 +25,13 @@ TEST(TokenIds, NamesWhatIsNoId) {
 }
 
 TEST(TokenIds, ReadsAnArrayFile) {
-  const auto path = std::filesystem::temp_directory_path() / "teapot_token_ids_test.npy";
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "ids.npy";
   const std::array<size_t, 1> shape = {3};
   const std::array<int32_t, 3> values = {5, 0, 9};
-  ASSERT_TRUE(write_npy(path.string(), shape, std::span<const int32_t>(values)));
-  EXPECT_EQ(parse_token_ids("@" + path.string()).value(), (std::vector<int32_t>{5, 0, 9}));
-  std::filesystem::remove(path);
-  EXPECT_FALSE(parse_token_ids("@" + path.string()));
+  ASSERT_TRUE(write_npy(path, shape, std::span<const int32_t>(values)));
+  EXPECT_EQ(parse_token_ids("@" + path).value(), (std::vector<int32_t>{5, 0, 9}));
+  EXPECT_FALSE(parse_token_ids("@" + folder / "none.npy"));
 }
 
 }  // namespace

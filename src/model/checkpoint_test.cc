@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model_files.h"
+#include "temporary_folder.h"
 #include "test_data.h"
 
 namespace teapot::model {

@@ -5,6 +5,7 @@
 #include "model/gguf_tensors.h"
 #include "model/model.h"
 #include "model/weights_testing.h"
+#include "temporary_folder.h"
 #include "tiny_checkpoint.h"
 
 namespace teapot::model {

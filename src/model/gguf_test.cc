@@ -6,6 +6,7 @@
 
 #include "model/gguf_reader.h"
 #include "model_files.h"
+#include "temporary_folder.h"
 #include "test_data.h"
 
 namespace teapot::model {

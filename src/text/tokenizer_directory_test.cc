@@ -1,25 +1,17 @@
 #include "text/tokenizer_directory.h"
 
+#include "temporary_folder.h"
 #include "text/tokenizer_testing.h"
 
 namespace teapot::text {
 namespace {
 
-namespace fs = std::filesystem;
-
 // A directory of its own for each test, with the small tokenizer's files in it.
 class TokenizerDirectory : public ::testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = fs::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  void copy(const char* name) { fs::copy_file(small_tokenizer_path(name), directory_ / name); }
-  void write(const char* name, const Json& json) { ASSERT_TRUE(write_file((directory_ / name).string(), json.dump())); }
-  Result<Tokenizer> load() { return load_tokenizer_directory(directory_.string()); }
+  void copy(const char* name) { std::filesystem::copy_file(small_tokenizer_path(name), directory_ / name); }
+  void write(const char* name, const Json& json) { ASSERT_TRUE(write_file(directory_ / name, json.dump())); }
+  Result<Tokenizer> load() { return load_tokenizer_directory(directory_.path()); }
   void expect_error(ErrorKind kind, std::string_view message) {
     const auto result = load();
     ASSERT_FALSE(result) << message;
@@ -27,7 +19,7 @@ class TokenizerDirectory : public ::testing::Test {
     EXPECT_NE(result.error().message.find(message), std::string::npos) << result.error().message;
   }
 
-  fs::path directory_;
+  testing::TemporaryFolder directory_;
 };
 
 TEST_F(TokenizerDirectory, NothingThere) { expect_error(ErrorKind::kNotFound, "neither tokenizer.json nor vocab.json with merges.txt"); }
@@ -92,7 +84,7 @@ TEST_F(TokenizerDirectory, AddedTokensWithoutTheirKindAreRefused) {
 
 TEST_F(TokenizerDirectory, BrokenConfig) {
   copy("tokenizer.json");
-  ASSERT_TRUE(write_file((directory_ / "tokenizer_config.json").string(), "{"));
+  ASSERT_TRUE(write_file(directory_ / "tokenizer_config.json", "{"));
   expect_error(ErrorKind::kInvalid, "tokenizer_config.json: not JSON");
   write("tokenizer_config.json", Json::array());
   expect_error(ErrorKind::kInvalid, "tokenizer_config.json: expected an object");

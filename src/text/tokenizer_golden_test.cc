@@ -1,6 +1,7 @@
 // Ids equal to those of the reference tokenizer, on its vocabularies.
 #include <unordered_map>
 
+#include "temporary_folder.h"
 #include "text/byte_level.h"
 #include "text/tokenizer_directory.h"
 #include "text/tokenizer_gguf.h"
@@ -10,6 +11,7 @@ namespace teapot::text {
 namespace {
 
 using testing::shared_data;
+using testing::TemporaryFolder;
 using testing::test_data;
 
 TEST(TokenizerGolden, Small) { expect_golden_ids(small_tokenizer(), test_data("text/small_tokenizer.jsonl")); }
@@ -24,14 +26,11 @@ TEST(TokenizerGolden, SmallFromVocabAndMerges) {
   const auto parts = parse_tokenizer_json(read_file(small_tokenizer_path()).value(), "tokenizer.json");
   Json decoder = Json::object();
   for (const AddedToken& token : parts->added) decoder[std::to_string(token.id)] = {{"content", token.content}, {"special", token.special}};
-  const auto directory = std::filesystem::path(::testing::TempDir()) / "vocab_and_merges";
-  std::filesystem::create_directories(directory);
-  for (const char* name : {"vocab.json", "merges.txt"}) {
-    std::filesystem::copy_file(small_tokenizer_path(name), directory / name, std::filesystem::copy_options::overwrite_existing);
-  }
+  const TemporaryFolder directory;
+  for (const char* name : {"vocab.json", "merges.txt"}) std::filesystem::copy_file(small_tokenizer_path(name), directory / name);
   const Json config = {{"added_tokens_decoder", decoder}, {"tokenizer_class", "Qwen3_5Tokenizer"}, {"eos_token", "<|im_end|>"}};
-  ASSERT_TRUE(write_file((directory / "tokenizer_config.json").string(), config.dump()));
-  const auto tokenizer = load_tokenizer_directory(directory.string());
+  ASSERT_TRUE(write_file(directory / "tokenizer_config.json", config.dump()));
+  const auto tokenizer = load_tokenizer_directory(directory.path());
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
   EXPECT_EQ(tokenizer->eos_id(), tokenizer->token_id("<|im_end|>"));
   expect_golden_ids(*tokenizer, test_data("text/small_tokenizer.jsonl"));

@@ -6,16 +6,15 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 
 namespace teapot::workbench {
 namespace {
 
 class LedgerTest : public ::testing::Test {
  protected:
-  LedgerTest() { std::filesystem::remove_all(folder_); }
-  ~LedgerTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string folder_ = ::testing::TempDir() + "teapot_ledger_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  testing::TemporaryFolder temporary_;
+  std::string folder_ = temporary_ / "ledgers";
   std::string path_ = folder_ + "/deep/ledger.jsonl";
   Json settings_ = {{"alpha", 0.05}, {"parallel", {1, 4}}, {"a", {{"model", "m"}}}};
 };

@@ -2,27 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "base/file.h"
+#include "temporary_folder.h"
 
 namespace teapot::workbench {
 namespace {
 
 class ModelIdentity : public ::testing::Test {
  protected:
-  ModelIdentity() {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~ModelIdentity() override { std::filesystem::remove_all(folder_); }
-
   std::string write(const std::string& name, const std::string& text) const {
-    EXPECT_TRUE(write_file(folder_ + "/" + name, text));
-    return folder_ + "/" + name;
+    EXPECT_TRUE(write_file(folder_ / name, text));
+    return folder_ / name;
   }
 
-  std::string folder_ = ::testing::TempDir() + "teapot_identity";
+  testing::TemporaryFolder folder_;
 };
 
 TEST_F(ModelIdentity, IsThatOfItsCopyAndOfNoOther) {
@@ -34,7 +27,7 @@ TEST_F(ModelIdentity, IsThatOfItsCopyAndOfNoOther) {
   EXPECT_NE(model_identity(write("b.gguf", weights + "w")).value(), known);
   weights.back() = 'x';
   EXPECT_NE(model_identity(write("b.gguf", weights)).value(), known);
-  EXPECT_EQ(model_identity(folder_ + "/none.gguf").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(model_identity(folder_ / "none.gguf").error().kind, ErrorKind::kNotFound);
 }
 
 TEST_F(ModelIdentity, HasAllPartsOfASplitModelAndOfAFolder) {
@@ -47,7 +40,7 @@ TEST_F(ModelIdentity, HasAllPartsOfASplitModelAndOfAFolder) {
   write("config.json", "{}");
   write("model.safetensors", "weights");
   write("README.md", "words");
-  EXPECT_EQ(model_identity(folder_).value()["bytes"], 9);
+  EXPECT_EQ(model_identity(folder_.path()).value()["bytes"], 9);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "workbench/bench/overhead.h"
 #include "workbench/bench/stub_server.h"
 
@@ -18,11 +19,11 @@ class BenchRuns : public ::testing::Test {
     return text;
   }
 
-  static BenchOptions options(const std::string& url) {
+  BenchOptions options(const std::string& url) const {
     BenchOptions options;
     options.url = url;
     options.dataset.dataset = "custom";
-    options.dataset.path = ::testing::TempDir() + "/bench_test_prompts";
+    options.dataset.path = folder_ / "prompts.txt";
     EXPECT_TRUE(write_file(*options.dataset.path, lines(40)));
     options.parallel = {1, 3};
     options.number = {4, 6};
@@ -36,6 +37,8 @@ class BenchRuns : public ::testing::Test {
     }
     return false;
   }
+
+  testing::TemporaryFolder folder_;
 };
 
 TEST_F(BenchRuns, EachNumberOfUsersIsALoadOfItsOwn) {

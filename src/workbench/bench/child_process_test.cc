@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "workbench/bench/server_command.h"
 
 namespace teapot::workbench {
@@ -46,8 +47,8 @@ TEST(ChildProcess, ReceivesVariablesBeforeThoseOfOurOwn) {
 }
 
 TEST(ChildProcess, EndsWithTheObjectAndTakesItsOwnChildrenAlong) {
-  const std::string file = ::testing::TempDir() + "child_process_test.ended";
-  std::filesystem::remove(file);
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "ended";
   {
     const std::string grandchild = "trap 'touch " + file + "; exit' TERM; echo ready; while :; do sleep 0.02; done";
     auto process = ChildProcess::start({"sh", "-c", "(" + grandchild + ") & wait"});
@@ -57,7 +58,6 @@ TEST(ChildProcess, EndsWithTheObjectAndTakesItsOwnChildrenAlong) {
   }
   for (int i = 0; i < 2000 && !std::filesystem::exists(file); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_TRUE(std::filesystem::exists(file));
-  std::filesystem::remove(file);
 }
 
 TEST(ChildProcess, ALogThatAGrandchildKeepsOpenHoldsNobodyUp) {
@@ -82,8 +82,8 @@ std::vector<pid_t> pids_in(const std::string& file, size_t count) {
 
 // As when the tuner gets kill -9: nobody is left who could end anything, but for the supervisor.
 TEST(ChildProcess, NothingIsLeftWhenWeAreKilled) {
-  const std::string file = ::testing::TempDir() + "child_process_test.pids";
-  std::filesystem::remove(file);
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "pids";
   const pid_t starter = fork();
   if (starter == 0) {
     auto process =
@@ -100,7 +100,6 @@ TEST(ChildProcess, NothingIsLeftWhenWeAreKilled) {
     for (int i = 0; i < 4000 && alive(pid); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     EXPECT_FALSE(alive(pid)) << pid;
   }
-  std::filesystem::remove(file);
 }
 
 TEST(ChildProcess, ItsPidIsThePrograms) {
@@ -113,8 +112,8 @@ TEST(ChildProcess, ItsPidIsThePrograms) {
 }
 
 TEST(ChildProcess, DoesNotInheritWhatIsUnsetAndKeepsAWholeLog) {
-  const std::string file = ::testing::TempDir() + "child_process_test.log";
-  std::filesystem::remove(file);
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "log";
   setenv("TEAPOT_TEST_INHERITED", "yes", 1);
   {
     ChildOptions options;
@@ -129,7 +128,6 @@ TEST(ChildProcess, DoesNotInheritWhatIsUnsetAndKeepsAWholeLog) {
   ASSERT_TRUE(log) << log.error().message;
   EXPECT_TRUE(log->starts_with("<>\n1\n2\n")) << log->substr(0, 20);
   EXPECT_TRUE(log->ends_with("\n1000\n"));
-  std::filesystem::remove(file);
 }
 
 MatrixServer server(std::vector<std::string> command) {

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "workbench/bench/stub_server.h"
 
 namespace teapot::workbench {
@@ -28,7 +27,6 @@ class ComparedServersTest : public ::testing::Test {
     compare_.pairs = 12;
     compare_.aa_pairs = 2;
   }
-  ~ComparedServersTest() override { std::filesystem::remove(path_); }
 
   static std::unique_ptr<StubServer> stub(milliseconds itl, StubServer::Script script = {}) {
     if (!script) {
@@ -54,7 +52,8 @@ class ComparedServersTest : public ::testing::Test {
     return ComparedServers::open(options_, compare_, nullptr, [](const std::string&) {});
   }
 
-  std::string path_ = ::testing::TempDir() + "teapot_compare_" + ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
+  testing::TemporaryFolder folder_;
+  std::string path_ = folder_ / "prompts.txt";
   CompareServersOptions options_;
   CompareOptions compare_;
 };

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "test_data.h"
 #include "workbench/bench/prompt_length.h"
 #include "workbench/bench/request_body.h"
@@ -42,10 +43,9 @@ class Datasets : public ::testing::Test {
     return prompts ? Error{} : prompts.error();
   }
 
-  static std::string written(const std::string& name, const std::string& bytes) {
-    const std::string path = ::testing::TempDir() + "/dataset_test_" + name;
-    EXPECT_TRUE(write_file(path, bytes));
-    return path;
+  std::string written(const std::string& name, const std::string& bytes) const {
+    EXPECT_TRUE(write_file(folder_ / name, bytes));
+    return folder_ / name;
   }
 
   static DatasetOptions file(const std::string& dataset, const std::string& path) {
@@ -58,6 +58,7 @@ class Datasets : public ::testing::Test {
   static std::string content(const Prompt& prompt) { return prompt.messages.at(0).at("content").get<std::string>(); }
 
   static std::unique_ptr<engine::TextAssets> text_;
+  testing::TemporaryFolder folder_;
 };
 std::unique_ptr<engine::TextAssets> Datasets::text_;
 

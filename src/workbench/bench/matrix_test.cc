@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "workbench/bench/run_for_tests.h"
 #include "workbench/bench/wrap.h"
 
@@ -75,11 +76,9 @@ number: 4
 class MatrixRuns : public ::testing::Test {
  protected:
   MatrixRuns() {
-    fs::remove_all(dir_);
     servers_.tpot_ms = {{"h20-", 20}, {"ours-", 10}};
     events_.note = [this](const std::string& note) { notes_ += note + "\n"; };
   }
-  ~MatrixRuns() override { fs::remove_all(dir_); }
 
   Matrix run(const std::string& yaml) {
     notes_.clear();
@@ -91,8 +90,8 @@ class MatrixRuns : public ::testing::Test {
     return matrix ? *std::move(matrix) : Matrix{};
   }
 
-  fs::path dir_ =
-      fs::path(::testing::TempDir()) / (std::string("matrix.") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  testing::TemporaryFolder folder_;
+  fs::path dir_ = folder_ / "matrix";
   FakeServers servers_;
   MatrixEvents events_;
   std::string notes_;

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "workbench/bench/report_folder.h"
 #include "workbench/bench/run_for_tests.h"
 
@@ -19,10 +20,8 @@ namespace fs = std::filesystem;
 
 class Reports : public ::testing::Test {
  protected:
-  fs::path dir_ =
-      fs::path(::testing::TempDir()) / (std::string("reports.") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
-  void SetUp() override { fs::remove_all(dir_); }
-  void TearDown() override { fs::remove_all(dir_); }
+  testing::TemporaryFolder folder_;
+  fs::path dir_ = folder_.path();
 };
 
 TEST(SummaryJson, HasEvalscopesNamesAndOurs) {
@@ -125,7 +124,6 @@ TEST_F(Reports, SqliteHoldsLoadsRequestsAndChunks) {
   BenchRun run = run_for_tests({1, 4}, 10, 16);
   run.loads[1].result.records[2].chunks[3].tokens = 2;
   run.loads[1].result.records[2].content = "it's \"quoted\"";
-  fs::create_directories(dir_);
   const Status status = write_requests_sqlite(run, dir_ / "r.sqlite");
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(ask(dir_ / "r.sqlite", "SELECT count(*) FROM loads"), "2");
@@ -161,7 +159,6 @@ TEST_F(Reports, AFolderHasFourFilesAndASecondRunAFolderOfItsOwn) {
 }
 
 TEST_F(Reports, WhereAFolderCannotBeTheErrorSaysSo) {
-  fs::create_directories(dir_);
   ASSERT_TRUE(write_file(dir_ / "file", "x"));
   const auto written = write_reports(run_for_tests({1}, 1, 1), dir_ / "file");
   ASSERT_FALSE(written);

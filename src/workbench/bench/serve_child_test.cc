@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "workbench/bench/stub_server.h"
 
 namespace teapot::workbench {
@@ -16,8 +17,7 @@ class Child : public ::testing::Test {
  protected:
   // The script's $port_file is where the port goes.
   ServeChildOptions script(const std::string& text) {
-    const std::string path = ::testing::TempDir() + fmt::format("/serve_child_test_{}_{}", getpid(),
-                                                                ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    const std::string path = folder_ / "script";
     EXPECT_TRUE(write_file(path, "#!/bin/sh\nport_file=$6\n" + text));
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     ServeChildOptions options;
@@ -26,6 +26,8 @@ class Child : public ::testing::Test {
     options.ready_timeout = std::chrono::seconds(30);
     return options;
   }
+
+  testing::TemporaryFolder folder_;
 };
 
 TEST_F(Child, ThatEndsAtOnceIsAnErrorWithItsWords) {

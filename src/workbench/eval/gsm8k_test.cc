@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "test_data.h"
 
 namespace teapot::workbench {
@@ -22,7 +22,6 @@ constexpr std::string_view kQuestions =
 class Gsm8k : public ::testing::Test {
  protected:
   Gsm8k() { EXPECT_TRUE(write_file(path_, kQuestions)); }
-  ~Gsm8k() override { std::filesystem::remove(path_); }
 
   Gsm8kTask load(uint32_t shots, uint32_t limit = 0) {
     auto task = load_gsm8k(path_, shots, std::nullopt, limit);
@@ -30,7 +29,8 @@ class Gsm8k : public ::testing::Test {
     return task.value_or(Gsm8kTask{});
   }
 
-  std::string path_ = ::testing::TempDir() + "teapot_gsm8k_" + ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl";
+  testing::TemporaryFolder folder_;
+  std::string path_ = folder_ / "gsm8k.jsonl";
 };
 
 // A server that says what it is told to, in the order it is told to.

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "test_data.h"
 #include "workbench/trace/advice.h"
 #include "workbench/trace/chrome_export.h"
@@ -81,10 +81,10 @@ TEST(TraceReport, AgainstAnotherTraceOperatorsArePaired) {
 
 TEST(TraceReport, TheChromeTraceAddsUpToTheClasses) {
   const auto ranks = import_case("healthy");
-  const auto path = std::filesystem::temp_directory_path() / "teapot_chrome_export_test.json";
-  ASSERT_TRUE(write_chrome_trace(ranks, path.string()));
-  const auto json = read_json_file(path.string());
-  std::filesystem::remove(path);
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "trace.json";
+  ASSERT_TRUE(write_chrome_trace(ranks, path));
+  const auto json = read_json_file(path);
   ASSERT_TRUE(json);
   std::map<std::pair<int64_t, std::string>, double> sums;
   for (const Json& event : (*json)["traceEvents"]) {

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "temporary_folder.h"
 #include "workbench/tune/catalogue_for_tests.h"
 
 namespace teapot::workbench {
@@ -31,8 +32,9 @@ TEST(ServerStart, ItsTwoPortsDiffer) {
   ServerStartOptions options;
   options.catalogue = &*catalogue;
   options.parallel = {1};
+  const testing::TemporaryFolder folder;
   for (int i = 0; i < 3; ++i) {
-    const auto server = StartedServer::start(options, {}, ::testing::TempDir() + "server_start_test.log");
+    const auto server = StartedServer::start(options, {}, folder / "server.log");
     ASSERT_TRUE(server) << server.error().message;
     EXPECT_EQ((*server)->fault(), TrialFault::kStart);
     const Json args = (*server)->started()["args"];

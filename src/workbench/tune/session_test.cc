@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "temporary_folder.h"
 #include "test_data.h"
 #include "workbench/ledger.h"
 #include "workbench/tune/double_for_tests.h"
@@ -30,22 +31,26 @@ TuneSettings settings() {
   return settings;
 }
 
-// As `teapot tune` leaves it, but for the servers: they are the formula.
-std::string make_session(const std::string& name, const DoubleTrials::World& world = {}, const TuneSettings& begun = settings()) {
-  std::string folder = ::testing::TempDir() + name;
-  std::filesystem::remove_all(folder);
-  const auto text = read_catalogue(testing::test_data("tune/double.yaml"));
-  EXPECT_TRUE(text && begin_session(folder, begun, *text));
-  const auto catalogue = parse_catalogue(text->yaml, text->source);
-  std::vector<Json> lines;
-  auto ledger = Ledger::resume(folder + "/ledger.jsonl", to_json(begun), lines);
-  EXPECT_TRUE(ledger) << ledger.error().message;
-  DoubleTrials live(*catalogue, settings().search.parallel, 7, world);
-  RecordedTrials trials({}, settings().search.parallel, "h", &live, [&](const Json& line) { return ledger->append(line); });
-  const auto result = search(*catalogue, settings().search, trials, {});
-  EXPECT_TRUE(result) << result.error().message;
-  return folder;
-}
+class Session : public ::testing::Test {
+ protected:
+  // As `teapot tune` leaves it, but for the servers: they are the formula.
+  std::string make_session(const std::string& name, const DoubleTrials::World& world = {}, const TuneSettings& begun = settings()) const {
+    std::string folder = folder_ / name;
+    const auto text = read_catalogue(testing::test_data("tune/double.yaml"));
+    EXPECT_TRUE(text && begin_session(folder, begun, *text));
+    const auto catalogue = parse_catalogue(text->yaml, text->source);
+    std::vector<Json> lines;
+    auto ledger = Ledger::resume(folder + "/ledger.jsonl", to_json(begun), lines);
+    EXPECT_TRUE(ledger) << ledger.error().message;
+    DoubleTrials live(*catalogue, settings().search.parallel, 7, world);
+    RecordedTrials trials({}, settings().search.parallel, "h", &live, [&](const Json& line) { return ledger->append(line); });
+    const auto result = search(*catalogue, settings().search, trials, {});
+    EXPECT_TRUE(result) << result.error().message;
+    return folder;
+  }
+
+  testing::TemporaryFolder folder_;
+};
 
 TEST(TuneSettings, AreReadAsTheyWereWritten) {
   const auto again = parse_tune_settings(to_json(settings()));
@@ -103,7 +108,7 @@ TEST(TrialRecord, AnswersAreReadAsTheyWereWritten) {
   EXPECT_NE(parse_pair_outcome(json, {1, 4}).error().message.find("fault: 'tired'"), std::string::npos);
 }
 
-TEST(Session, ItsReportsSayWhatItFound) {
+TEST_F(Session, ItsReportsSayWhatItFound) {
   const std::string folder = make_session("tune_session");
   const auto session = read_session(folder);
   ASSERT_TRUE(session) << session.error().message;
@@ -145,10 +150,9 @@ TEST(Session, ItsReportsSayWhatItFound) {
   EXPECT_EQ(read_file(folder + "/winner.env").value(), "DOUBLE_COMM=aiv\n");
   EXPECT_NE(read_file(folder + "/winner.sh").value().find("exec double --model m --port 8123 --threads 8 \"$@\"\n"), std::string::npos);
   EXPECT_NE(why_text(session->catalogue, *session->catalogue.find("comm"), &*session).find("win"), std::string::npos);
-  std::filesystem::remove_all(folder);
 }
 
-TEST(Session, WhatDidNotComeToItsEndIsNotConfirmedAnywhere) {
+TEST_F(Session, WhatDidNotComeToItsEndIsNotConfirmedAnywhere) {
   const std::string folder = make_session("tune_unfinished", {.stop_after = 60});
   const auto session = read_session(folder);
   ASSERT_TRUE(session) << session.error().message;
@@ -170,10 +174,9 @@ TEST(Session, WhatDidNotComeToItsEndIsNotConfirmedAnywhere) {
     EXPECT_NE(script.find("nothing is confirmed"), std::string::npos) << script;
     EXPECT_EQ(script.find("--threads 8") != std::string::npos, std::string(name) == "/unconfirmed.sh") << script;
   }
-  std::filesystem::remove_all(folder);
 }
 
-TEST(Session, OneFolderHasOneSession) {
+TEST_F(Session, OneFolderHasOneSession) {
   const std::string folder = make_session("tune_twice");
   const auto text = read_catalogue(testing::test_data("tune/double.yaml"));
   const Status again = begin_session(folder, settings(), *text);
@@ -181,10 +184,9 @@ TEST(Session, OneFolderHasOneSession) {
   EXPECT_NE(again.error().message.find("exists already; `teapot tune resume " + folder + "` goes on"), std::string::npos)
       << again.error().message;
   EXPECT_FALSE(read_session(folder + "_not_there"));
-  std::filesystem::remove_all(folder);
 }
 
-TEST(Session, WhatAtSignsStandForComesFromTheLedger) {
+TEST_F(Session, WhatAtSignsStandForComesFromTheLedger) {
   TuneSettings elsewhere = settings();
   elsewhere.search.host = {{"physical_cores", "6400"}, {"jemalloc", "/there/libjemalloc.so.2"}};
   std::string folder = make_session("tune_elsewhere", {}, elsewhere);
@@ -195,19 +197,16 @@ TEST(Session, WhatAtSignsStandForComesFromTheLedger) {
     return std::ranges::any_of(of.result.warnings, [](const std::string& text) { return text.contains("without its host's values"); });
   };
   EXPECT_FALSE(warned(*session));
-  std::filesystem::remove_all(folder);
 
   folder = make_session("tune_of_old");
   const auto old = read_session(folder);
   ASSERT_TRUE(old) << old.error().message;
   EXPECT_TRUE(old->settings.search.host.contains("physical_cores"));
   EXPECT_TRUE(warned(*old));
-  std::filesystem::remove_all(folder);
 }
 
-TEST(Session, AYoungOneSaysHowFarItIs) {
-  const std::string folder = ::testing::TempDir() + "tune_young";
-  std::filesystem::remove_all(folder);
+TEST_F(Session, AYoungOneSaysHowFarItIs) {
+  const std::string folder = folder_ / "tune_young";
   const auto text = read_catalogue(testing::test_data("tune/double.yaml"));
   TuneSettings timed = settings();
   timed.search.budget = {.pairs = 0, .seconds = 60};
@@ -221,7 +220,7 @@ TEST(Session, AYoungOneSaysHowFarItIs) {
   }
 }
 
-TEST(Session, ABaseThatCannotBeStartedIsRefusedBeforeAnythingIsMade) {
+TEST_F(Session, ABaseThatCannotBeStartedIsRefusedBeforeAnythingIsMade) {
   const auto catalogue = load_catalogue(testing::test_data("tune/double.yaml"));
   ASSERT_TRUE(catalogue) << catalogue.error().message;
   const auto fault = [&](const KnobProfile& base) {
@@ -239,7 +238,7 @@ TEST(Session, ABaseThatCannotBeStartedIsRefusedBeforeAnythingIsMade) {
   EXPECT_EQ(fault({{"static_kernel", "on"}, {"graph", "full"}}), "");
 }
 
-TEST(Session, NoNumberOfUsersStandsTwice) {
+TEST_F(Session, NoNumberOfUsersStandsTwice) {
   const auto catalogue = load_catalogue(testing::test_data("tune/double.yaml"));
   SearchOptions options = settings().search;
   options.parallel = {1, 4, 4};

@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include <sqlite3.h>
 
+#include "temporary_folder.h"
 #include "test_data.h"
 #include "workbench/tune/reports.h"
 
@@ -83,13 +82,13 @@ TEST(TuneSqlite, HasStartsAndCounters) {
   validation.start_s = 4;
   session.lines = {{{"ask", ask_json(KnobProfile())}, {"answer", to_json(validation)}},
                    {{"ask", ask_json(PairRequest())}, {"answer", to_json(outcome())}}};
-  const std::string file = ::testing::TempDir() + "trial_record_test.sqlite";
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "ledger.sqlite";
   const Status written = write_tune_sqlite(session, file);
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_EQ(first_row(file, "SELECT * FROM starts WHERE trial = 0"), "0||4.0|none|double 1.0|");
   EXPECT_EQ(first_row(file, "SELECT * FROM starts WHERE trial = 1 AND arm = 'b'"), "1|b|2.5|none|double 1.0|");
   EXPECT_EQ(first_row(file, "SELECT growth FROM counters WHERE trial = 1 AND arm = 'a' AND name = 'double:drafted'"), "9.5|");
-  std::filesystem::remove(file);
 }
 
 }  // namespace

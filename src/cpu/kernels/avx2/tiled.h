@@ -12,16 +12,17 @@ struct TiledLanes {
   using Bytes = __m256i;
   using Floats = __m256;
   static constexpr size_t kLanes = 8;
-  static constexpr int kTokens = 4;  // whose sums stay in registers, about
+  static constexpr int kTokens = 8;       // of int8 a call
+  static constexpr int kFloatTokens = 4;  // whose sums stay in registers
   static constexpr bool kSigned = true;
 
   static Bytes load(const unsigned char* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
   static Bytes low_nibbles(Bytes x) { return _mm256_and_si256(x, _mm256_set1_epi8(15)); }
   static Bytes high_nibbles(Bytes x) { return _mm256_and_si256(_mm256_srli_epi16(x, 4), _mm256_set1_epi8(15)); }
   static Bytes flip_signs(Bytes x) { return _mm256_xor_si256(x, _mm256_set1_epi8(static_cast<char>(0x80))); }
-  template <int mask, int shift>
-  static Bytes add_bits(Bytes level, Bytes bits) {
-    const Bytes moved = shift >= 0 ? _mm256_slli_epi16(bits, shift >= 0 ? shift : 0) : _mm256_srli_epi16(bits, shift < 0 ? -shift : 0);
+  template <int mask>
+  [[gnu::always_inline]] static Bytes add_bits(Bytes level, Bytes bits, int shift) {
+    const Bytes moved = shift >= 0 ? _mm256_slli_epi16(bits, shift) : _mm256_srli_epi16(bits, -shift);
     return _mm256_or_si256(level, _mm256_and_si256(moved, _mm256_set1_epi8(mask)));
   }
   static Bytes iq4(Bytes index) {
@@ -49,23 +50,23 @@ struct TiledLanes {
     return _mm256_cvtepi32_ps(_mm256_sub_epi32(byte, _mm256_set1_epi32(offset)));
   }
 
-  // correction + the dots of `dwords` dwords of levels with 4 * dwords bytes: pairs in 16 bits, as many added there as cannot overflow.
-  template <int kLargestLevel, size_t kDwords>
-  [[gnu::always_inline]] static Bytes dot(const Bytes* levels, const int8_t* x, int32_t correction) {
-    constexpr size_t kTogether = kLargestLevel == 255 ? 1 : 32767 / (2 * 127 * kLargestLevel);
-    Bytes sum = _mm256_set1_epi32(correction);
-    Bytes pairs = _mm256_setzero_si256();
-#pragma GCC unroll 8
-    for (size_t j = 0; j < kDwords; ++j) {
-      int32_t four;
-      __builtin_memcpy(&four, x + 4 * j, 4);
-      const Bytes products = multiply < kLargestLevel == 255 > (levels[j], _mm256_set1_epi32(four));
-      pairs = j % kTogether == 0 ? products : _mm256_add_epi16(pairs, products);
-      if (j % kTogether == kTogether - 1 || j == kDwords - 1) {
-        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-      }
-    }
-    return sum;
+  // Products of levels and activations, added in pairs to 16 bits: so many of them fit there.
+  template <int kLargestLevel>
+  static constexpr size_t kTogether = kLargestLevel == 255 ? 1 : 32767 / (2 * 127 * kLargestLevel);
+  // Signed levels: |level| times the activation with the level's sign; at most 2 * 128 * 127.
+  template <bool is_signed>
+  [[gnu::always_inline]] static Bytes products(Bytes levels, Bytes x) {
+    if (!is_signed) return _mm256_maddubs_epi16(levels, x);
+    return _mm256_maddubs_epi16(_mm256_abs_epi8(levels), _mm256_sign_epi8(x, levels));
+  }
+  static Bytes add_pairs(Bytes a, Bytes b) { return now(_mm256_add_epi16(a, b)); }
+  static Bytes add_dwords(Bytes a, Bytes b) { return now(_mm256_add_epi32(a, b)); }
+  static Bytes join_pairs(Bytes pairs) { return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)); }
+  static Bytes set_dwords(int32_t x) { return _mm256_set1_epi32(x); }
+  static Bytes four_of_all(const int8_t* x) {
+    int32_t four;
+    __builtin_memcpy(&four, x, 4);
+    return _mm256_set1_epi32(four);
   }
 
   // Rows [from, to) of the tile, the first at out; the register has those from v * kLanes on.
@@ -83,13 +84,12 @@ struct TiledLanes {
   }
 
  private:
-  static __m128i load8(const unsigned char* p) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)); }
-  // Signed levels: |level| times the activation with the level's sign; at most 2 * 128 * 127.
-  template <bool is_signed>
-  [[gnu::always_inline]] static Bytes multiply(Bytes levels, Bytes x) {
-    if (!is_signed) return _mm256_maddubs_epi16(levels, x);
-    return _mm256_maddubs_epi16(_mm256_abs_epi8(levels), _mm256_sign_epi8(x, levels));
+  // GCC would put a sum off, and with it all that is to be added, which no register holds.
+  [[gnu::always_inline]] static Bytes now(Bytes sum) {
+    asm("" : "+x"(sum));
+    return sum;
   }
+  static __m128i load8(const unsigned char* p) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)); }
 };
 
 }  // namespace

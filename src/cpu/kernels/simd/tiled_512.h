@@ -13,15 +13,17 @@ struct Tiled512 : Dot {
   using Bytes = __m512i;
   using Floats = __m512;
   static constexpr size_t kLanes = 16;
+  static constexpr int kFloatTokens = 8;  // whose sums stay in registers
 
   static Bytes load(const unsigned char* p) { return _mm512_loadu_si512(p); }
   static Bytes low_nibbles(Bytes x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
   static Bytes high_nibbles(Bytes x) { return _mm512_and_si512(_mm512_srli_epi16(x, 4), _mm512_set1_epi8(15)); }
   static Bytes flip_signs(Bytes x) { return _mm512_xor_si512(x, _mm512_set1_epi8(static_cast<char>(0x80))); }
   // level | (bits << shift & mask), bytewise: a mask that no bit of a neighbour reaches.
-  template <int mask, int shift>
-  static Bytes add_bits(Bytes level, Bytes bits) {
-    const Bytes moved = shift >= 0 ? _mm512_slli_epi16(bits, shift >= 0 ? shift : 0) : _mm512_srli_epi16(bits, shift < 0 ? -shift : 0);
+  template <int mask>
+  [[gnu::always_inline]] static Bytes add_bits(Bytes level, Bytes bits, int shift) {
+    const Bytes moved =
+        shift >= 0 ? _mm512_slli_epi16(bits, static_cast<unsigned>(shift)) : _mm512_srli_epi16(bits, static_cast<unsigned>(-shift));
     constexpr int kOrAnd = 0xf8;  // a | (b & c)
     return _mm512_ternarylogic_epi32(level, moved, _mm512_set1_epi8(mask), kOrAnd);
   }

@@ -121,7 +121,7 @@ void matmul_tiled_f32(const unsigned char* weights, size_t cols, size_t first, s
       tile_f32<S, Format, kTokens>(tile, far, cols, group, from, to, y + t * out_stride, out_stride);
     };
     size_t t = 0;
-    if constexpr (S::kTokens >= 8) {
+    if constexpr (S::kFloatTokens >= 8) {
       for (; t + 8 <= tokens; t += 8) run.template operator()<8>(t);
     }
     for (; t + 4 <= tokens; t += 4) run.template operator()<4>(t);

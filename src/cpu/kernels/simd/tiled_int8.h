@@ -1,6 +1,7 @@
 // Tiles of quantised rows x int8 activations, for the vector tables (layout: tiles.h; order of sums: kernels.h, tiled_q8).
 #pragma once
 
+#include "cpu/kernels/simd/tiled_halves.h"
 #include "cpu/kernels/simd/tiled_unpack.h"
 #include "cpu/kernels/simd/token_group.h"
 
@@ -55,12 +56,14 @@ template <class S, class Format, int kTokens, class Tokens>
     for (size_t p = 0; p < Layout::kPanels; ++p) {
       constexpr size_t kPanelBytes = Layout::kBlock / Layout::kPanels;
       fetch_ahead<kPanelBytes>(block + p * kPanelBytes, far);
+      Panel<S, Format> panel[kParts];
 #pragma GCC unroll 2
-      for (size_t v = 0; v < kParts; ++v) {
-        Panel<S, Format> panel;
-        read_scales<S>(Format(), heads[v], block, p, v, panel);
-        read_levels<S>(Format(), block, p, v, panel.levels);
-        add_panel<S, Format, kTokens>(panel, tokens, b * Layout::kPanels + p, sums[v]);
+      for (size_t v = 0; v < kParts; ++v) read_scales<S>(Format(), heads[v], block, p, v, panel[v]);
+      if constexpr (kParts == 2) {
+        add_panel_in_halves<S, Format, kTokens>(block, p, panel, tokens, b * Layout::kPanels + p, sums);
+      } else {
+        read_levels<S>(Format(), block, p, 0, panel[0].levels);
+        add_panel<S, Format, kTokens>(panel[0], tokens, b * Layout::kPanels + p, sums[0]);
       }
     }
   }

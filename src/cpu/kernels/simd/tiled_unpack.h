@@ -73,68 +73,49 @@ template <class S, class Format>
   return head;
 }
 
+// Dword j of a row's eight in a panel, for part v.
 template <class S>
-[[gnu::always_inline]] inline void read_nibbles(const unsigned char* p, size_t v, typename S::Bytes* levels) {
-#pragma GCC unroll 4
-  for (size_t j = 0; j < 4; ++j) {
-    const auto pair = S::load(p + 64 * j + 4 * S::kLanes * v);
-    levels[j] = S::low_nibbles(pair);
-    levels[j + 4] = S::high_nibbles(pair);
-  }
+[[gnu::always_inline]] inline typename S::Bytes nibbles(const unsigned char* p, size_t v, size_t j) {
+  const auto pair = S::load(p + 64 * (j % 4) + 4 * S::kLanes * v);
+  return j < 4 ? S::low_nibbles(pair) : S::high_nibbles(pair);
 }
 
 template <class S, class Format>
   requires(Format::kElements == kPanelCols)
-[[gnu::always_inline]] inline void read_levels(Format, const unsigned char* block, size_t, size_t v, typename S::Bytes* levels) {
-  if constexpr (kFullBytes<Format>) {
-#pragma GCC unroll 8
-    for (size_t j = 0; j < 8; ++j) {
-      const auto bytes = S::load(block + 64 * j + 4 * S::kLanes * v);
-      levels[j] = S::kSigned ? bytes : S::flip_signs(bytes);
-    }
-  } else {
-    read_nibbles<S>(block, v, levels);
-  }
+[[gnu::always_inline]] inline typename S::Bytes level(Format, const unsigned char* block, size_t, size_t v, size_t j) {
+  if constexpr (!kFullBytes<Format>) return nibbles<S>(block, v, j);
+  const auto bytes = S::load(block + 64 * j + 4 * S::kLanes * v);
+  return S::kSigned ? bytes : S::flip_signs(bytes);
 }
 
 template <class S>
-[[gnu::always_inline]] inline void read_levels(Q4_K, const unsigned char* block, size_t panel, size_t v, typename S::Bytes* levels) {
-  read_nibbles<S>(block + Tiled<Q4_K>::kNibbles + 256 * panel, v, levels);
+[[gnu::always_inline]] inline typename S::Bytes level(Q4_K, const unsigned char* block, size_t panel, size_t v, size_t j) {
+  return nibbles<S>(block + Tiled<Q4_K>::kNibbles + 256 * panel, v, j);
 }
 
 template <class S>
-[[gnu::always_inline]] inline void read_levels(Q5_K, const unsigned char* block, size_t panel, size_t v, typename S::Bytes* levels) {
-  read_nibbles<S>(block + Tiled<Q5_K>::kNibbles + 256 * panel, v, levels);
+[[gnu::always_inline]] inline typename S::Bytes level(Q5_K, const unsigned char* block, size_t panel, size_t v, size_t j) {
   const auto bits = S::load(block + Tiled<Q5_K>::kBits + 64 * panel + 4 * S::kLanes * v);
-  levels[0] = S::template add_bits<0x10, 4>(levels[0], bits);
-  levels[1] = S::template add_bits<0x10, 3>(levels[1], bits);
-  levels[2] = S::template add_bits<0x10, 2>(levels[2], bits);
-  levels[3] = S::template add_bits<0x10, 1>(levels[3], bits);
-  levels[4] = S::template add_bits<0x10, 0>(levels[4], bits);
-  levels[5] = S::template add_bits<0x10, -1>(levels[5], bits);
-  levels[6] = S::template add_bits<0x10, -2>(levels[6], bits);
-  levels[7] = S::template add_bits<0x10, -3>(levels[7], bits);
+  return S::template add_bits<0x10>(nibbles<S>(block + Tiled<Q5_K>::kNibbles + 256 * panel, v, j), bits, 4 - static_cast<int>(j));
 }
 
 template <class S>
-[[gnu::always_inline]] inline void read_levels(Q6_K, const unsigned char* block, size_t panel, size_t v, typename S::Bytes* levels) {
-  read_nibbles<S>(block + Tiled<Q6_K>::kNibbles + 256 * panel, v, levels);
-#pragma GCC unroll 2
-  for (size_t half = 0; half < 2; ++half) {
-    const auto bits = S::load(block + Tiled<Q6_K>::kBits + 128 * panel + 64 * half + 4 * S::kLanes * v);
-    auto* const level = levels + 4 * half;
-    level[0] = S::template add_bits<0x30, 4>(level[0], bits);
-    level[1] = S::template add_bits<0x30, 2>(level[1], bits);
-    level[2] = S::template add_bits<0x30, 0>(level[2], bits);
-    level[3] = S::template add_bits<0x30, -2>(level[3], bits);
-  }
+[[gnu::always_inline]] inline typename S::Bytes level(Q6_K, const unsigned char* block, size_t panel, size_t v, size_t j) {
+  const auto bits = S::load(block + Tiled<Q6_K>::kBits + 128 * panel + 64 * (j / 4) + 4 * S::kLanes * v);
+  return S::template add_bits<0x30>(nibbles<S>(block + Tiled<Q6_K>::kNibbles + 256 * panel, v, j), bits, 4 - 2 * static_cast<int>(j % 4));
 }
 
 template <class S>
-[[gnu::always_inline]] inline void read_levels(IQ4_XS, const unsigned char* block, size_t panel, size_t v, typename S::Bytes* levels) {
-  read_nibbles<S>(block + Tiled<IQ4_XS>::kNibbles + 256 * panel, v, levels);
+[[gnu::always_inline]] inline typename S::Bytes level(IQ4_XS, const unsigned char* block, size_t panel, size_t v, size_t j) {
+  const auto bytes = S::iq4(nibbles<S>(block + Tiled<IQ4_XS>::kNibbles + 256 * panel, v, j));
+  return S::kSigned ? bytes : S::flip_signs(bytes);
+}
+
+template <class S, class Format>
+[[gnu::always_inline]] inline void read_levels(Format format, const unsigned char* block, size_t panel, size_t v,
+                                               typename S::Bytes* levels) {
 #pragma GCC unroll 8
-  for (size_t j = 0; j < 8; ++j) levels[j] = S::kSigned ? S::iq4(levels[j]) : S::flip_signs(S::iq4(levels[j]));
+  for (size_t j = 0; j < 8; ++j) levels[j] = level<S>(format, block, panel, v, j);
 }
 
 template <class S, class Format>
