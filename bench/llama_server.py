@@ -4,11 +4,12 @@ with, without a build.
 
   pip install xllamacpp
   teapot tune --catalogue llama.cpp --model m.gguf --knobs threads,repack,flash_attn,... \\
-              --start "python3 bench/llama_server.py --model {model} --port {port} --parallel 8 --ctx-size 8192"
+              --start "bench/llama_server.py --model {model} --port {port} --parallel 8 --ctx-size 8192"
 
 An option that stands here in no line is an error. The log, with system_info and the context's lines, goes to standard error.
 """
 import argparse
+import importlib.metadata
 import signal
 import sys
 
@@ -26,6 +27,7 @@ PRIORITY = {0: llama.ggml_sched_priority.GGML_SCHED_PRIO_NORMAL, 1: llama.ggml_s
 
 def arguments():
     parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--version", action="version", version="xllamacpp " + importlib.metadata.version("xllamacpp"))
     parser.add_argument("--model", required=True)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8080)

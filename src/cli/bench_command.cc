@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/own_path.h"
+#include "cli/subcommands.h"
 
 namespace teapot::cli {
 namespace {
@@ -36,6 +37,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   add_bench_options(*command, *arguments);
   add_bench_matrix(*command, exit_code);
   add_bench_compare(*command, exit_code);
+  refuse_options_before_subcommands(*command);
   command->callback([arguments, command, &exit_code] {
     if (!command->get_subcommands().empty()) return;
     const auto code = bench(*arguments);

@@ -8,6 +8,7 @@
 #include "base/path_name.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/subcommands.h"
 #include "engine/trace_json.h"
 #include "workbench/bench/report_folder.h"
 #include "workbench/profile.h"
@@ -107,6 +108,7 @@ void add_profile(CLI::App& app, int& exit_code) {
   // What a subcommand does not need is asked for by profile() itself.
   command->get_option("model")->required(false);
   const CLI::App* import = add_profile_import(*command, exit_code);
+  refuse_options_before_subcommands(*command);
   command->callback([command, import, arguments, &exit_code] {
     if (command->got_subcommand(import)) return;
     if (const Status status = profile(*arguments); !status) exit_code = report(status.error());

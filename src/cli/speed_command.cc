@@ -33,7 +33,8 @@ Result<std::vector<workbench::DraftSetting>> parse_settings(const std::vector<st
     } else if (CLI::detail::lexical_cast(text, depth) && depth >= 1 && depth <= engine::kMaxDrafts) {
       settings.emplace_back(depth);
     } else {
-      return fail(ErrorKind::kInvalid, "--mtp: '{}'; expected 1 to {}, or auto", text, engine::kMaxDrafts);
+      return fail(ErrorKind::kInvalid, "--mtp: '{}'; expected 1 to {}, or auto; off is what each is measured against", text,
+                  engine::kMaxDrafts);
     }
   }
   return settings;

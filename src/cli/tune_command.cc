@@ -10,6 +10,7 @@
 #include "cli/lever_catalogue.h"
 #include "cli/own_path.h"
 #include "cli/progress.h"
+#include "cli/subcommands.h"
 #include "cli/tune_options.h"
 #include "workbench/tune/reports.h"
 
@@ -164,22 +165,6 @@ void add_resume(CLI::App& tune, const std::shared_ptr<bool>& json, int& exit_cod
     const auto code = go_on(*folder, *json);
     exit_code = code ? *code : report(code.error());
   });
-}
-
-// They would change nothing.
-void refuse_options_before_subcommands(CLI::App& command) {
-  for (CLI::App* subcommand : command.get_subcommands([](CLI::App*) { return true; })) {
-    subcommand->preparse_callback([&command, subcommand](size_t) {
-      std::vector<std::string> given;
-      for (const CLI::Option* option : command.get_options()) {
-        if (option->count() > 0 && option != command.get_help_ptr()) given.push_back(option->get_name());
-      }
-      if (given.empty()) return;
-      throw CLI::ValidationError(
-          fmt::format("{} {}", command.get_name(), subcommand->get_name()),
-          fmt::format("found {} before '{}'; expected its own options, behind it", fmt::join(given, ", "), subcommand->get_name()));
-    });
-  }
 }
 
 }  // namespace

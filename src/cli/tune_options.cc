@@ -129,6 +129,7 @@ Result<workbench::TuneSettings> tune_settings(const TuneArguments& arguments, co
   TEAPOT_TRY(search.budget, parse_budget(arguments.budget));
   search.objective = named<workbench::Objective>(workbench::kObjectiveNames, arguments.objective);
   TEAPOT_TRY(search.max_ttft_harm, parse_share("--max-ttft-harm", arguments.max_ttft_harm));
+  TEAPOT_TRY(search.coarsest_resolution, parse_share("--resolution", arguments.resolution));
   search.allow_text = named<workbench::TextRisk>(kAllowed, arguments.allow_text);
   TEAPOT_CHECK(parse_load(arguments.load, settings));
   settings.requests_per_user = arguments.requests_per_user;
@@ -166,6 +167,10 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       ->check(CLI::IsMember(std::vector<std::string>(workbench::kObjectiveNames.begin(), workbench::kObjectiveNames.end())))
       ->capture_default_str();
   command.add_option("--max-ttft-harm", arguments.max_ttft_harm, "A setting that may lengthen TTFT by more is refused")
+      ->capture_default_str();
+  command
+      .add_option("--resolution", arguments.resolution,
+                  "Refuse to begin where budget and noise are such that only gains above this could be found")
       ->capture_default_str();
   command
       .add_option("--allow-text", arguments.allow_text,

@@ -14,7 +14,8 @@ namespace teapot::cli {
 struct TuneArguments {
   std::string catalogue, start, model, from, out, extra_args;
   std::vector<std::string> fill, knobs;
-  std::string budget = "200pairs", load = "1024/512", objective = "tpot", max_ttft_harm = "5%", allow_text = "same", api = "chat";
+  std::string budget = "200pairs", load = "1024/512", objective = "tpot", max_ttft_harm = "5%", resolution = "5%", allow_text = "same",
+              api = "chat";
   std::vector<uint32_t> parallel = {1, 4, 8};
   uint32_t requests_per_user = 2, start_timeout_s = 0, read_timeout_s = 120, seed = 0;
 };

@@ -47,6 +47,11 @@ std::vector<std::string> load_warnings(const LoadResult& load, bool streamed, ui
   const std::string where = fmt::format("c = {}: ", load.parallel);
   add_failures(load, where, warnings);
   add_cache(load, shared_tokens, where, warnings);
+  const auto again = std::ranges::count_if(load.records, &RequestRecord::sent_again);
+  if (again > 0) {
+    warnings.push_back(fmt::format("{}{} of {} requests were sent again: the server had ended a connection that it had said it keeps",
+                                   where, again, load.records.size()));
+  }
   const auto untold =
       std::ranges::count_if(load.records, [](const RequestRecord& record) { return record.outcome == Outcome::kOk && !record.has_usage; });
   if (untold > 0) warnings.push_back(fmt::format("{}{} replies without usage: their tokens and TPOT are not known", where, untold));

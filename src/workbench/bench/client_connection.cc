@@ -45,14 +45,21 @@ asio::awaitable<void> ClientConnection::exchange(const LoadRequest& request, Req
   timed_out_ = cancelled_ = false;
   record.start_ns = client_now_ns();
   running_ = &record;
-  bool connected = still_open();
+  const bool kept = still_open();
+  bool connected = kept, answered = true;
   if (!connected) connected = co_await connect(record);
-  if (connected) co_await transfer(request, record);
+  if (connected) answered = co_await transfer(request, record, kept);
+  if (!answered) {
+    record.sent_again = true;
+    connected = co_await connect(record);
+    if (connected) co_await transfer(request, record, false);
+  }
   running_ = nullptr;
   deadline_ns_ = 0;
 }
 
-// A server may close a connection that has been idle for long: then nothing was sent on it, and a new one is as good.
+// A server may close a connection that has been idle for long, or, as llama.cpp's does, after each stream: where that is seen in time,
+// nothing was sent on it, and a new one is as good.
 bool ClientConnection::still_open() {
   if (!socket_.is_open()) return false;
   char byte;
@@ -83,7 +90,7 @@ asio::awaitable<bool> ClientConnection::connect(RequestRecord& record) {
   co_return false;
 }
 
-asio::awaitable<void> ClientConnection::transfer(const LoadRequest& request, RequestRecord& record) {
+asio::awaitable<bool> ClientConnection::transfer(const LoadRequest& request, RequestRecord& record, bool kept) {
   ReplyReader reader(request, options_.keep_text, record);
   const std::string head = head_ + fmt::format("Content-Length: {}\r\n\r\n", request.body.size());
   const std::array<asio::const_buffer, 2> message = {asio::buffer(head), asio::buffer(request.body)};
@@ -92,21 +99,28 @@ asio::awaitable<void> ClientConnection::transfer(const LoadRequest& request, Req
   // A server may answer before it has read everything (an error): what it says is read even if the writing failed.
   const auto [write_error, written] = co_await asio::async_write(socket_, message, kTuple);
   const int64_t sent_ns = client_now_ns();
+  bool silent = true;
   while (!reader.done()) {
     // A server that keeps the connection busy without a token has stalled all the same.
     const int64_t since_ns = std::max(sent_ns, reader.progress_ns());
     deadline_ns_ = after(reader.told() ? std::min(kMessageEnd, options_.token_timeout) : options_.token_timeout, since_ns);
     const auto [read_error, bytes] = co_await socket_.async_read_some(asio::buffer(buffer_), kTuple);
     const int64_t at_ns = client_now_ns();
+    if (read_error && kept && silent && !timed_out_ && !cancelled_) {
+      close();
+      co_return false;
+    }
     if (read_error) {
       end(reader, since_ns, write_error ? write_error.message() : read_error.message());
       break;
     }
     // Users whose sockets are readable now read, and note their times, before this one's bytes are looked at.
     co_await asio::post(socket_.get_executor(), asio::use_awaitable);
+    silent = false;
     reader.feed({buffer_.data(), bytes}, at_ns);
   }
   if (!reader.reusable()) close();
+  co_return true;
 }
 
 void ClientConnection::end(ReplyReader& reader, int64_t waiting_since_ns, std::string_view why) const {

@@ -38,7 +38,8 @@ class ClientConnection {
 
  private:
   boost::asio::awaitable<bool> connect(RequestRecord& record);
-  boost::asio::awaitable<void> transfer(const LoadRequest& request, RequestRecord& record);
+  // kept: the connection was there before. False: it ended before a byte of a reply, and the record is as it was.
+  boost::asio::awaitable<bool> transfer(const LoadRequest& request, RequestRecord& record, bool kept);
   bool still_open();
   void close();
   // Why the socket's operation failed: our own doing, or the network's.

@@ -10,7 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include "workbench/bench/bench_warnings.h"
 #include "workbench/bench/client_connection.h"
+#include "workbench/bench/raw_server_for_tests.h"
 #include "workbench/bench/request_body.h"
 #include "workbench/bench/stub_server.h"
 #include "workbench/figures.h"
@@ -366,6 +368,29 @@ TEST(Load, WhatCannotBeALoadIsAnError) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().kind, ErrorKind::kInvalid);
   }
+}
+
+TEST(Load, WhatAServerDroppedWithTheConnectionItPromisedToKeepIsSentAgain) {
+  const RawServer server(
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 89\r\n\r\n"
+      "data: {\"choices\": [{\"delta\": {\"content\": \"x\"}, \"finish_reason\": \"stop\"}]}\n\ndata: [DONE]\n\n",
+      "", /*at_next=*/true);
+  const LoadResult result = load(server.endpoint(), requests(3), users(1));
+  ASSERT_EQ(result.records.size(), 3u);
+  for (const RequestRecord& record : result.records) {
+    EXPECT_EQ(record.outcome, Outcome::kOk) << record.error;
+    EXPECT_EQ(record.sent_again, record.index > 0);
+  }
+  const std::vector<std::string> warnings = load_warnings(result, true, 0);
+  EXPECT_TRUE(
+      std::ranges::any_of(warnings, [](const std::string& text) { return text.starts_with("c = 1: 2 of 3 requests were sent again"); }));
+}
+
+TEST(Load, WhatANewConnectionDropsHasFailed) {
+  const RawServer server("", "");
+  const LoadResult result = load(server.endpoint(), requests(1), users(1));
+  EXPECT_EQ(result.records.at(0).outcome, Outcome::kDied);
+  EXPECT_FALSE(result.records.at(0).sent_again);
 }
 
 }  // namespace

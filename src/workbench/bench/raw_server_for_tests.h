@@ -17,10 +17,11 @@
 namespace teapot::workbench {
 
 // One connection after the other: its request's head is read, `first` is sent at once, then `again` (if any) each 20 ms until the client
-// goes.
+// goes. Without `again` the connection is ended: at once, or (`at_next`) when another request comes on it.
 class RawServer {
  public:
-  RawServer(std::string first, std::string again) : first_(std::move(first)), again_(std::move(again)) {
+  RawServer(std::string first, std::string again, bool at_next = false)
+      : first_(std::move(first)), again_(std::move(again)), at_next_(at_next) {
     listener_ = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -62,9 +63,11 @@ class RawServer {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       there = send(client, again_.data(), again_.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(again_.size());
     }
+    for (std::string rest; at_next_ && !rest.ends_with("POST ") && recv(client, &byte, 1, 0) == 1;) rest += byte;
   }
 
   std::string first_, again_;
+  bool at_next_;
   int listener_ = -1;
   Endpoint endpoint_;
   std::atomic<bool> stop_ = false;

@@ -33,8 +33,9 @@ struct Chunk {
 struct RequestRecord {
   uint32_t index = 0;  // in the load, from 0
   Outcome outcome = Outcome::kOk;
-  int status = 0;     // HTTP; 0: no reply
-  std::string error;  // what was found and what was expected; empty when kOk
+  int status = 0;           // HTTP; 0: no reply
+  std::string error;        // what was found and what was expected; empty when kOk
+  bool sent_again = false;  // a kept connection had ended before a byte of a reply; the times are those on the next one
 
   int64_t start_ns = 0;  // before the first byte of the request was written (the connection stood already, unless it was the first)
   int64_t first_ns = 0;  // first chunk; 0: none came

@@ -19,6 +19,7 @@ Json request_json(const RequestRecord& record, const LoadResult& load) {
             {"outcome", kOutcomeNames[static_cast<size_t>(record.outcome)]},
             {"status", record.status}};
   if (!record.error.empty()) json["error"] = record.error;
+  if (record.sent_again) json["sent_again"] = true;
   json["start_ms"] = time_json(load.start_ns, record.start_ns);
   json["first_ms"] = time_json(load.start_ns, record.first_ns);
   json["last_ms"] = time_json(load.start_ns, record.last_ns);

@@ -95,12 +95,12 @@ Status Search::look_at_base() {
   min_difference_ = std::max(-kScreenAbove, *result_.smallest_gain);
   note(fmt::format("a pair's sd is {:.2f} %: {} pairs for {} knobs find, or exclude, gains of about {:.2f} %", 100 * result_.null.sd,
                    budget, knobs, 100 * *result_.smallest_gain));
-  if (*result_.smallest_gain <= options_.largest_hopeless_gain) return {};
+  if (*result_.smallest_gain <= options_.coarsest_resolution) return {};
   return meter_.end(
       SearchEnd::kHopeless,
       fmt::format("a pair's sd is {:.2f} %, so {} pairs for {} knobs could find gains of {:.1f} % and more only; expected at most {:g} %: "
-                  "a larger budget, fewer knobs, or a quieter machine",
-                  100 * result_.null.sd, budget, knobs, 100 * *result_.smallest_gain, 100 * options_.largest_hopeless_gain));
+                  "a larger budget, fewer knobs, a quieter machine, or --resolution for whom large gains are enough",
+                  100 * result_.null.sd, budget, knobs, 100 * *result_.smallest_gain, 100 * options_.coarsest_resolution));
 }
 
 Status Search::try_knob(const Knob& knob) {

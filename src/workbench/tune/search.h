@@ -39,7 +39,7 @@ struct SearchOptions {
   Objective objective = Objective::kTpot;
   double max_ttft_harm = 0.05;            // as a share
   TextRisk allow_text = TextRisk::kSame;  // the riskiest knobs that may change greedy replies
-  double largest_hopeless_gain = 0.05;    // refuse to begin where only larger gains could be found
+  double coarsest_resolution = 0.05;      // refuse to begin where only larger gains could be found
   uint64_t seed = 0;
   HostValues host;
 };

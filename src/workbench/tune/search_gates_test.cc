@@ -12,7 +12,7 @@ bool says(const std::vector<std::string>& lines, const std::string& part) {
 TEST(SearchBudget, WhatNoPairIsLeftForIsNotStarted) {
   const Catalogue catalogue = double_catalogue();
   SearchOptions options = with_budget(30, 1);
-  options.largest_hopeless_gain = 10;
+  options.coarsest_resolution = 10;
   SearchOptions timed = options;
   timed.budget = {.seconds = 200};
   for (const SearchOptions& each : {options, timed}) {

@@ -82,7 +82,8 @@ Result<bool> Search::starts_well(const Move& move, std::string_view phase) {
       verdict.state = MoveState::kInert;
       verdict.reason = verdict.evidence->what;
     } else if (!changed.empty()) {
-      result_.warnings.push_back(fmt::format("{} changes the text, as it was allowed to: {}", move.name(), changed));
+      std::string warning = fmt::format("{} changes the text, as it was allowed to: {}", move.name(), changed);
+      if (std::ranges::find(result_.warnings, warning) == result_.warnings.end()) result_.warnings.push_back(std::move(warning));
     }
   }
   if (verdict.state == MoveState::kWin) return true;

@@ -61,6 +61,7 @@ Result<SearchOptions> parse_search(const Json& json) {
   TEAPOT_TRY(search.budget.seconds, number_field(json, "budget_s"));
   TEAPOT_TRY(search.objective, name_field<Objective>(json, "objective", kObjectiveNames));
   TEAPOT_TRY(search.max_ttft_harm, number_field(json, "max_ttft_harm"));
+  TEAPOT_TRY(search.coarsest_resolution, number_field(json, "coarsest_resolution"));
   TEAPOT_TRY(search.allow_text, name_field<TextRisk>(json, "allow_text", kAllowed));
   TEAPOT_TRY(search.seed, count_field(json, "seed"));
   if (json.contains("host_values")) {
@@ -97,6 +98,7 @@ Json to_json(const TuneSettings& settings) {
                {"requests_per_user", settings.requests_per_user},
                {"objective", kObjectiveNames[static_cast<size_t>(search.objective)]},
                {"max_ttft_harm", search.max_ttft_harm},
+               {"coarsest_resolution", search.coarsest_resolution},
                {"allow_text", kAllowed[static_cast<size_t>(search.allow_text)]},
                {"target", settings.target},
                {"start_timeout_s", settings.start_timeout_s},
