@@ -27,7 +27,7 @@ std::vector<LoadRequest> requests(uint32_t count, const BodyOptions& options = {
   return std::vector<LoadRequest>(count, make_request(prompt_of("hi", options), options, false));
 }
 
-LoadResult load(const Endpoint& endpoint, std::span<const LoadRequest> all, LoadOptions options, const LoadEvents& events = {}) {
+LoadResult load(const Endpoint& endpoint, std::span<const LoadRequest> all, const LoadOptions& options, const LoadEvents& events = {}) {
   auto result = run_load(endpoint, all, options, events);
   EXPECT_TRUE(result) << result.error().message;
   return result ? *std::move(result) : LoadResult{};
