@@ -27,7 +27,8 @@ inline BenchRun run_for_tests(const std::vector<uint32_t>& parallel, uint32_t re
     std::vector<RequestRecord> records;
     for (uint32_t i = 0; i < requests; ++i) {
       ReplyTimes times;
-      times.start_ms = 1000 + (i / c) * (60.0 + 11 * tokens) + 5 * (i % c);
+      const uint32_t wave = i / c;
+      times.start_ms = 1000 + wave * (60.0 + 11 * tokens) + 5 * (i % c);
       for (uint32_t token = 0; token < tokens; ++token) {
         times.chunks_ms.push_back(times.start_ms + 50 + 3 * (i % 5) + 10 * token + 0.37 * ((token * 7 + i) % 5));
       }
