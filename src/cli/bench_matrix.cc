@@ -1,5 +1,4 @@
 // teapot bench matrix: several servers under the same loads, as one table.
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -41,9 +40,7 @@ Result<int> matrix(const Arguments& arguments) {
   TEAPOT_TRY(const workbench::Matrix measured, workbench::run_matrix(plan, folder, tools, events));
   const std::string text = arguments.json ? dump_json(workbench::to_json(measured)) + "\n"
                                           : fmt::format("{}\nreports: {}\n", workbench::to_text(measured), folder);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return fail(ErrorKind::kIo, "the answer cannot be written");
-  }
+  TEAPOT_CHECK(write_out(text));
   return measured.clean() ? 0 : kExitFailed;
 }
 

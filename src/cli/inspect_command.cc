@@ -1,5 +1,4 @@
 // teapot inspect: what a model is, without loading it.
-#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -39,8 +38,8 @@ int run(const Options& options) {
   const auto facts = inspect(options.path);
   if (!facts) return report(facts.error());
   const std::string text = options.json ? dump_json(*facts) + "\n" : for_people(*facts);
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return written ? 0 : report(Error{ErrorKind::kIo, "the answer cannot be written"});
+  const Status written = write_out(text);
+  return written ? 0 : report(written.error());
 }
 
 }  // namespace

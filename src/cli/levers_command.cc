@@ -1,5 +1,4 @@
 // teapot levers: what became of every switch, on this host and for this model; or all of them as a catalogue for `teapot tune`.
-#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -47,8 +46,8 @@ Result<std::string> answer(const Arguments& arguments) {
 int run(const Arguments& arguments) {
   const Result<std::string> text = answer(arguments);
   if (!text) return report(text.error());
-  const bool written = std::fwrite(text->data(), 1, text->size(), stdout) == text->size() && std::fflush(stdout) == 0;
-  return written ? 0 : report(Error{ErrorKind::kIo, "the answer cannot be written"});
+  const Status written = write_out(*text);
+  return written ? 0 : report(written.error());
 }
 
 }  // namespace

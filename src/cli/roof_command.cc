@@ -1,5 +1,4 @@
 // teapot roof: what this host can do at most.
-#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -18,8 +17,8 @@ int run(const Options& options) {
   const auto roof = workbench::measure_roof(options.threads);
   if (!roof) return report(roof.error());
   const std::string text = options.json ? dump_json(workbench::to_json(*roof)) + "\n" : workbench::to_text(*roof);
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return written ? 0 : report(Error{ErrorKind::kIo, "the answer cannot be written"});
+  const Status written = write_out(text);
+  return written ? 0 : report(written.error());
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // teapot speed: decode and prefill beside their floors.
-#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -85,8 +84,8 @@ Result<std::string> speed(const Arguments& arguments) {
 int run(const Arguments& arguments) {
   const auto text = arguments.mtp.empty() ? speed(arguments) : draft_speed(arguments);
   if (!text) return report(text.error());
-  const bool written = std::fwrite(text->data(), 1, text->size(), stdout) == text->size() && std::fflush(stdout) == 0;
-  return written ? 0 : report(Error{ErrorKind::kIo, "the answer cannot be written"});
+  const Status written = write_out(*text);
+  return written ? 0 : report(written.error());
 }
 
 }  // namespace

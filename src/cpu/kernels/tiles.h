@@ -69,6 +69,10 @@ struct Tiled<IQ4_XS> {
   static constexpr int kLargestLevel = 255;
 };
 
+// Products of levels and activations, added in pairs to 16 bits: so many of them fit there. Levels of 8 bits come with a sign.
+template <int kLargestLevel>
+constexpr size_t kPairsTogether = kLargestLevel == 255 ? 1 : 32767 / (2 * 127 * kLargestLevel);
+
 constexpr size_t round_up_64(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // What stands before a tile's blocks. cols: a multiple of the format's block.

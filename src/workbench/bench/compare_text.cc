@@ -80,7 +80,7 @@ std::string verdict_text(const CompareOptions& options, const Comparison& found)
       break;
   }
   const std::string before = found.end == CompareEnd::kInterrupted ? "INTERRUPTED; so far " : "";
-  const double change = 100 * std::abs(std::expm1(tpot.log_ratio.mean));
+  const double change = std::abs(tpot.log_ratio.percent());
   switch (found.verdict) {
     case Verdict::kBetter:
       return before + fmt::format("B is better: its TPOT is {:.2f} % below A's, B / A = {} after {} pairs (p = {:.2g})", change,

@@ -8,18 +8,16 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kEndNames = {"running", "done", "null differs", "interrupted"};
 
-double percent(double ln_ratio) { return 100 * std::expm1(ln_ratio); }
-
 Json figures_json(const RatioFigures& figures) {
   const PairedFigures& pairs = figures.log_ratio;
   const bool limits = std::isfinite(figures.half_width), t = std::isfinite(pairs.half_width);
   return {{"before_ms", figures.a_ms},
           {"after_ms", figures.b_ms},
-          {"change_percent", percent(pairs.mean)},
-          {"low", limits ? Json(percent(pairs.mean - figures.half_width)) : Json()},
-          {"high", limits ? Json(percent(pairs.mean + figures.half_width)) : Json()},
-          {"t_low", t ? Json(percent(pairs.mean - pairs.half_width)) : Json()},
-          {"t_high", t ? Json(percent(pairs.mean + pairs.half_width)) : Json()},
+          {"change_percent", change_percent(pairs.mean)},
+          {"low", limits ? Json(change_percent(pairs.mean - figures.half_width)) : Json()},
+          {"high", limits ? Json(change_percent(pairs.mean + figures.half_width)) : Json()},
+          {"t_low", t ? Json(change_percent(pairs.mean - pairs.half_width)) : Json()},
+          {"t_high", t ? Json(change_percent(pairs.mean + pairs.half_width)) : Json()},
           {"pair_sd_percent", 100 * pairs.sd},
           {"lag1", pairs.lag1},
           {"ln_e", figures.ln_e}};

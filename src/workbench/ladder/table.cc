@@ -7,13 +7,11 @@
 namespace teapot::workbench {
 namespace {
 
-double percent(double ln_ratio) { return 100 * std::expm1(ln_ratio); }
-
-std::string change(const RatioFigures& figures) { return fmt::format("{:+.1f} %", percent(figures.log_ratio.mean)); }
+std::string change(const RatioFigures& figures) { return fmt::format("{:+.1f} %", change_percent(figures.log_ratio.mean)); }
 
 std::string limits(double mean, double half_width) {
   if (std::isinf(half_width)) return "too few pairs";
-  return fmt::format("{:+.1f} to {:+.1f}", percent(mean - half_width), percent(mean + half_width));
+  return fmt::format("{:+.1f} to {:+.1f}", change_percent(mean - half_width), change_percent(mean + half_width));
 }
 
 std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : dump_json(value); }

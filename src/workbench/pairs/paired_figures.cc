@@ -6,9 +6,11 @@
 
 namespace teapot::workbench {
 
-double PairedFigures::percent() const { return 100 * std::expm1(mean); }
-double PairedFigures::low_percent() const { return 100 * std::expm1(mean - half_width); }
-double PairedFigures::high_percent() const { return 100 * std::expm1(mean + half_width); }
+double change_percent(double log_ratio) { return 100 * std::expm1(log_ratio); }
+
+double PairedFigures::percent() const { return change_percent(mean); }
+double PairedFigures::low_percent() const { return change_percent(mean - half_width); }
+double PairedFigures::high_percent() const { return change_percent(mean + half_width); }
 
 PairedFigures PairedFigures::of(std::span<const double> differences, double alpha) {
   PairedFigures result;

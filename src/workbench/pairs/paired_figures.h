@@ -6,6 +6,9 @@
 
 namespace teapot::workbench {
 
+// Of ln(after / before), in percent.
+double change_percent(double log_ratio);
+
 struct PairedFigures {
   uint32_t pairs = 0;
   double mean = 0;

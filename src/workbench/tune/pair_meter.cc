@@ -111,7 +111,7 @@ Status PairMeter::null_pair() {
   if (process.ln_e() < std::log(1 / kNullAlpha)) return {};
   return end(SearchEnd::kNullDiffers,
              fmt::format("A differs from itself by {:.2f} % over {} pairs: no difference found here is a setting's",
-                         100 * std::expm1(process.mean()), process.pairs()));
+                         change_percent(process.mean()), process.pairs()));
 }
 
 Status PairMeter::measure_null(uint32_t pairs) {

@@ -18,8 +18,8 @@ Json effect_json(const Effect& effect) {
                {"ln_e", effect.ln_e},
                {"lag1", effect.lag1},
                {"loads_percent", Json::array()},
-               {"ttft_percent", 100 * std::expm1(effect.ttft)}};
-  for (const double load : effect.loads) json["loads_percent"].push_back(100 * std::expm1(load));
+               {"ttft_percent", change_percent(effect.ttft)}};
+  for (const double load : effect.loads) json["loads_percent"].push_back(change_percent(load));
   return json;
 }
 

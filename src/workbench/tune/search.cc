@@ -176,9 +176,9 @@ Status Search::ladder() {
   return {};
 }
 
-double Effect::percent() const { return 100 * std::expm1(mean); }
-double Effect::low_percent() const { return 100 * std::expm1(mean - half_width); }
-double Effect::high_percent() const { return 100 * std::expm1(mean + half_width); }
+double Effect::percent() const { return change_percent(mean); }
+double Effect::low_percent() const { return change_percent(mean - half_width); }
+double Effect::high_percent() const { return change_percent(mean + half_width); }
 
 const Confirmation* SearchResult::confirmed() const {
   const Confirmation* best = nullptr;

@@ -99,7 +99,7 @@ Json pairs_data(const SearchResult& result) {
     pairs.push_back({{"kind", kPairKindNames[static_cast<size_t>(point.kind)]},
                      {"what", point.what},
                      {"minutes", point.elapsed_s / 60},
-                     {"percent", 100 * std::expm1(point.difference)},
+                     {"percent", change_percent(point.difference)},
                      {"a_ms", point.a_tpot_ms},
                      {"probe_ms", or_null(point.probe_ms)},
                      {"read_gbs", or_null(point.read_gbs)},

@@ -50,9 +50,7 @@ struct TiledLanes {
     return _mm256_cvtepi32_ps(_mm256_sub_epi32(byte, _mm256_set1_epi32(offset)));
   }
 
-  // Products of levels and activations, added in pairs to 16 bits: so many of them fit there.
-  template <int kLargestLevel>
-  static constexpr size_t kTogether = kLargestLevel == 255 ? 1 : 32767 / (2 * 127 * kLargestLevel);
+  // Products of levels and activations, added in pairs to 16 bits (kPairsTogether).
   // Signed levels: |level| times the activation with the level's sign; at most 2 * 128 * 127.
   template <bool is_signed>
   [[gnu::always_inline]] static Bytes products(Bytes levels, Bytes x) {

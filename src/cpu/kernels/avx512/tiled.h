@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels/simd/tiled_512.h"
+#include "cpu/kernels/tiles.h"
 
 namespace teapot::cpu {
 namespace {
@@ -12,7 +13,7 @@ struct TiledDot16 {
 
   template <int kLargestLevel, size_t kDwords>
   [[gnu::always_inline]] static __m512i dot(const __m512i* levels, const int8_t* x, int32_t correction) {
-    constexpr size_t kTogether = kLargestLevel == 255 ? 1 : 32767 / (2 * 127 * kLargestLevel);
+    constexpr size_t kTogether = kPairsTogether<kLargestLevel>;
     __m512i sum = _mm512_set1_epi32(correction);
     __m512i pairs = _mm512_setzero_si512();
 #pragma GCC unroll 8

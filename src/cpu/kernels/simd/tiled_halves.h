@@ -37,7 +37,7 @@ template <class S, class Format, size_t kTokens, class Levels, class Tokens>
 [[gnu::always_inline]] inline HalvesDots<S, kTokens> dots_of_halves(const Levels& levels, size_t g, const Tokens& tokens, size_t p,
                                                                     size_t first) {
   constexpr size_t kDwords = 8 / kPanelGroups<Format>;
-  constexpr size_t kTogether = S::template kTogether<Tiled<Format>::kLargestLevel>;
+  constexpr size_t kTogether = kPairsTogether<Tiled<Format>::kLargestLevel>;
   constexpr size_t kAtOnce = kTogether == 2 ? 2 : 1;
   HalvesDots<S, kTokens> pairs, dots;
 #pragma GCC unroll 8
@@ -111,7 +111,7 @@ template <class S, class Format, size_t kTokens, class Tokens>
   if constexpr (kTokens <= 4) {
     add_halves<S, Format, kTokens>(PackedLevels<S, Format>{block, panel}, scales, tokens, p, 0, sums);
   } else {
-    constexpr size_t kSome = kTokens % 4 == 0 && S::template kTogether<Tiled<Format>::kLargestLevel> != 2 ? 4 : 3, kRest = kTokens % kSome;
+    constexpr size_t kSome = kTokens % 4 == 0 && kPairsTogether<Tiled<Format>::kLargestLevel> != 2 ? 4 : 3, kRest = kTokens % kSome;
     const UnpackedLevels<S, Format> levels(block, panel);
 #pragma GCC unroll 1
     for (size_t first = 0; first + kSome <= kTokens; first += kSome) add_halves<S, Format, kSome>(levels, scales, tokens, p, first, sums);
